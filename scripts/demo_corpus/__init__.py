@@ -1,0 +1,1 @@
+"""The grammar and lexicon that write the embedded English-Galician corpus."""
