@@ -1,0 +1,111 @@
+"""Pairs of id lists -> padded tensors, and the plan that says which pairs make a batch.
+
+Shape letters: B sentences, S source positions (EOS included), T target positions (EOS included).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nmt.data.special import BOS, EOS, PAD
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a model reads. Lengths decide what is valid; pad ids mean nothing.
+
+    source [B, S] ends in EOS, which source_lengths [B] counts. target_in [B, T] is BOS + pieces, target_out [B, T] is
+    pieces + EOS, both of target_lengths [B]. index [B] is each pair's line (from 0) in its corpus. links holds for each
+    sentence the (source, target) positions that supervise attention; empty where nothing does.
+    """
+
+    source: Tensor
+    source_lengths: Tensor
+    target_in: Tensor
+    target_out: Tensor
+    target_lengths: Tensor
+    index: Tensor
+    links: tuple[frozenset[tuple[int, int]], ...] = ()
+
+    def __len__(self) -> int:
+        return self.source.shape[0]
+
+    def to(self, device: torch.device) -> Batch:
+        """The same batch on another device."""
+        return Batch(
+            self.source.to(device),
+            self.source_lengths.to(device),
+            self.target_in.to(device),
+            self.target_out.to(device),
+            self.target_lengths.to(device),
+            self.index.to(device),
+            self.links,
+        )
+
+
+def pad_rows(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    """Id lists -> (ids [B, longest] padded at the end, lengths [B])."""
+    lengths = torch.tensor([len(row) for row in rows], dtype=torch.long)
+    ids = torch.full((len(rows), max(map(len, rows), default=0)), PAD, dtype=torch.long)
+    for line, row in zip(ids, rows, strict=True):
+        line[: len(row)] = torch.as_tensor(row, dtype=torch.long)
+    return ids, lengths
+
+
+def make_batch(
+    sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], index: Sequence[int] | None = None
+) -> Batch:
+    """Piece ids without BOS or EOS, one list a sentence -> Batch. Without targets give empty lists."""
+    source, source_lengths = pad_rows([[*row, EOS] for row in sources])
+    target_in, target_lengths = pad_rows([[BOS, *row] for row in targets])
+    target_out, _ = pad_rows([[*row, EOS] for row in targets])
+    return Batch(
+        source,
+        source_lengths,
+        target_in,
+        target_out,
+        target_lengths,
+        torch.tensor(range(len(sources)) if index is None else index, dtype=torch.long),
+    )
+
+
+def plan_epoch(
+    source_lengths: Ints, target_lengths: Ints, *, batch_tokens: int, pool: int, seed: int, epoch: int
+) -> list[list[int]]:
+    """The rows of each batch of one epoch, every row once: a pure function of its arguments.
+
+    Rows are shuffled and cut into pools of `pool`; a pool is sorted by max(S, T), so that a batch holds like lengths,
+    and cut into batches with max(S, T) x B <= batch_tokens, but for a pair that alone is longer. Then the batches are
+    shuffled. Lengths [rows] count EOS.
+    """
+    generator = np.random.default_rng([seed, epoch])
+    rows = generator.permutation(len(source_lengths))
+    widths = np.maximum(source_lengths, target_lengths)
+    batches = [
+        batch for start in range(0, len(rows), pool) for batch in _cut(rows[start : start + pool], widths, batch_tokens)
+    ]
+    return [batches[place] for place in generator.permutation(len(batches))]
+
+
+def plan_in_order(lengths: Ints, batch_tokens: int) -> list[list[int]]:
+    """The rows of each batch for evaluation: shortest first, equal lengths by row; every row once."""
+    return _cut(np.arange(len(lengths)), np.asarray(lengths), batch_tokens)
+
+
+def _cut(rows: Ints, widths: Ints, batch_tokens: int) -> list[list[int]]:
+    """Rows sorted by width (equal ones stay as they come), cut where one row more would exceed the budget."""
+    rows = rows[np.argsort(widths[rows], kind="stable")]
+    batches: list[list[int]] = []
+    for row, width in zip(rows.tolist(), widths[rows].tolist(), strict=True):
+        if not batches or width * (len(batches[-1]) + 1) > batch_tokens:
+            batches.append([])
+        batches[-1].append(row)
+    return batches

@@ -1,0 +1,51 @@
+"""Writing a file so that it is there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from nmt.errors import UserError
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Replace `path` by these bytes, as `open_whole` does."""
+    with open_whole(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def open_whole(path: Path) -> Iterator[BinaryIO]:
+    """A binary file that takes its place at `path` when the block ends without an exception. Missing folders are made.
+
+    A pipe or device (`/dev/stdout`) is written directly: replacing it would cut off whoever reads it.
+    """
+    if path.is_dir():
+        raise UserError(f"{path} is a directory, where a file is to be written")
+    if path.exists() and not path.is_file():
+        with path.open("wb") as stream:
+            yield stream
+        return
+    place = path.resolve()
+    temporary = place.with_name(f".{secrets.token_hex(8)}.part")
+    created = _create(temporary, path)
+    try:
+        with created as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, place)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _create(temporary: Path, path: Path) -> BinaryIO:
+    try:
+        temporary.parent.mkdir(parents=True, exist_ok=True)
+        return temporary.open("xb")
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written ({error.strerror})") from error

@@ -1,0 +1,42 @@
+"""The parts of a configured corpus: which files or hub split a part is, and its pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from nmt.config import DataConfig, FilesConfig
+from nmt.data.corpus import hub_pairs, read_pairs
+from nmt.errors import UserError
+
+Part = Literal["train", "valid", "test"]
+
+
+def has_part(data: DataConfig, part: Part) -> bool:
+    """Whether the configuration names this part at all (`test` may be left out)."""
+    return getattr(data, part) is not None
+
+
+def part_name(data: DataConfig, part: Part) -> str:
+    """How people know the part: its files, or its split on the hub."""
+    if data.root is None and data.hub is not None:
+        return f"{data.hub.path}:{getattr(data.hub, part)}"
+    files: FilesConfig = getattr(data, part)
+    return f"{part} ({files.source}, {files.target})"
+
+
+def part_pairs(data: DataConfig, part: Part) -> Iterator[tuple[str, str]]:
+    """The part's pairs in order, from files where `data.root` is given and otherwise from the hub."""
+    if data.root is None and data.hub is not None:
+        return hub_pairs(
+            data.hub.path,
+            split=getattr(data.hub, part),
+            source_language=data.source_language,
+            target_language=data.target_language,
+            name=data.hub.name,
+        )
+    files: FilesConfig | None = getattr(data, part)
+    if files is None:
+        raise UserError(f"data.{part} is not given")
+    return read_pairs(Path(files.source), Path(files.target))
