@@ -1,0 +1,47 @@
+"""The colours of weights: white for 0 to a dark blue for 1, in steps that look even."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from matplotlib.colors import ListedColormap, to_rgb
+from numpy.typing import NDArray
+
+PALE, DARK = "#ffffff", "#0b2f73"
+
+# Linear sRGB to cone responses, and their cube roots to lightness, green-red, blue-yellow (Ottosson 2020, "Oklab").
+_TO_CONE = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+_TO_LAB = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
+
+
+@cache
+def even_colours() -> ListedColormap:
+    """Equal steps of weight look equally far apart: a straight line in Oklab."""
+    ends = [_oklab(np.array(to_rgb(colour))) for colour in (PALE, DARK)]
+    steps = np.linspace(0, 1, 256)[:, None]
+    return ListedColormap(_rgb(ends[0] * (1 - steps) + ends[1] * steps), name="nmt")
+
+
+def _oklab(rgb: NDArray[np.float64]) -> NDArray[np.float64]:
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    lab: NDArray[np.float64] = np.cbrt(linear @ _TO_CONE.T) @ _TO_LAB.T
+    return lab
+
+
+def _rgb(lab: NDArray[np.float64]) -> NDArray[np.float64]:
+    linear = np.clip((lab @ np.linalg.inv(_TO_LAB).T) ** 3 @ np.linalg.inv(_TO_CONE).T, 0, 1)
+    rgb: NDArray[np.float64] = np.where(linear <= 0.0031308, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055)
+    return rgb

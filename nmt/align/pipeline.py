@@ -1,0 +1,53 @@
+"""Pairs of lines in, records with matrices and links out, as a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import tee
+
+from nmt.align.extract import Aligner, align_pairs
+from nmt.align.links import Link, Rule, argmax_links, symmetrize
+from nmt.align.matrix import AlignmentMatrix
+from nmt.align.record import Record
+
+Linker = Callable[[AlignmentMatrix], set[Link]]
+
+
+def align_records(
+    aligner: Aligner,
+    pairs: Iterable[tuple[str, str]],
+    *,
+    layer: int,
+    head: int | None,
+    shift: int,
+    linker: Linker = argmax_links,
+) -> Iterator[Record]:
+    """A record for each pair, blank ones included, numbered from 0."""
+    lines, ahead = tee(pairs)  # the copy runs ahead by what the model reads at once
+    matrices = align_pairs(aligner, ahead, layer=layer, head=head, shift=shift)
+    for index, ((source, target), matrix) in enumerate(zip(lines, matrices, strict=True)):
+        yield Record(index, source, target, matrix, frozenset(linker(matrix)))
+
+
+def symmetrize_records(
+    records: Iterable[Record],
+    reverse: Aligner,
+    rule: Rule,
+    *,
+    layer: int,
+    head: int | None,
+    shift: int,
+    linker: Linker = argmax_links,
+) -> Iterator[Record]:
+    """The same records, their links combined with those of a model that translates the other way.
+
+    `layer`, `head` and `shift` are the reverse model's. The matrices stay those of the forward model.
+    """
+    forward, ahead = tee(records)
+    swapped = ((record.target, record.source) for record in ahead)
+    backward = align_pairs(reverse, swapped, layer=layer, head=head, shift=shift)
+    for record, matrix in zip(forward, backward, strict=True):
+        turned = {(source, target) for target, source in linker(matrix)}
+        sizes = len(record.matrix.source_words), len(record.matrix.target_words)
+        yield replace(record, links=frozenset(symmetrize(set(record.links), turned, rule, *sizes)))

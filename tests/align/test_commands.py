@@ -1,0 +1,215 @@
+"""`nmt align`, `nmt heatmap` and `nmt inspect` through the front door, with a model whose attention is known."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import nmt
+from nmt.align.export import FORMATS, read_export, read_header
+from nmt.align.links import RULES
+from nmt.cli import align
+from nmt.cli.main import main
+
+
+@pytest.fixture
+def loaded(reversing_model, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The runs that were loaded, in order; each is the reversing model."""
+    names: list[str] = []
+
+    def load(run, overrides=()):
+        names.append(str(run))
+        return reversing_model
+
+    monkeypatch.setattr(nmt, "load", load)
+    return names
+
+
+@pytest.fixture
+def blank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A source with blank lines (CASES A01) and targets with blanks on either side or both."""
+    monkeypatch.chdir(tmp_path)
+    Path("e.src").write_text("ka lo\n\n   \nmi\n", encoding="utf-8")
+    Path("e.trg").write_text("OL AK\n\nx\n\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_flags_offer_what_the_package_does() -> None:
+    assert align._FORMATS == FORMATS
+    assert align._RULES == RULES
+
+
+@pytest.mark.usefixtures("loaded", "blank")
+def test_own_translations_are_aligned_line_for_line() -> None:  # CASES G12, H04
+    assert main(["align", "RUN", "--source", "e.src", "-o", "out"]) == 0
+    assert Path("out").read_bytes() == b"0-1 1-0\n\n\n0-0\n"
+    assert main(["align", "RUN", "--source", "e.src", "-o", "out.jsonl", "--format", "jsonl"]) == 0
+    entries = [json.loads(line) for line in Path("out.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [(entry["index"], entry["source"], entry["target"]) for entry in entries] == [
+        (0, "ka lo", "LO KA"),
+        (1, "", ""),
+        (2, "   ", ""),
+        (3, "mi", "MI"),
+    ]
+
+
+@pytest.mark.usefixtures("loaded", "blank")
+@pytest.mark.parametrize("format", FORMATS)
+def test_given_pairs_are_aligned_line_for_line(format: str) -> None:
+    assert main(["align", "RUN", "--source", "e.src", "--target", "e.trg", "-o", "out", "--format", format]) == 0
+    if format == "pharaoh":
+        assert Path("out").read_bytes() == b"0-1 1-0\n\n\n\n"
+    elif format == "nematus":
+        assert [line[0] for line in Path("out").read_text(encoding="utf-8").split("\n") if "|||" in line] == list(
+            "0123"
+        )
+    else:
+        assert [record.index for record in read_export(Path("out"))] == [0, 1, 2, 3]
+
+
+@pytest.mark.usefixtures("loaded", "blank")
+def test_links_stay_inside_the_sentence() -> None:  # CASES H02
+    sources = ["ka", "ka lo mi tu", "漢字 ka", "a"] * 30
+    targets = ["AK", "UT", "KA x y z zz", "b c"] * 30
+    Path("s").write_text("\n".join(sources) + "\n", encoding="utf-8")
+    Path("t").write_text("\n".join(targets) + "\n", encoding="utf-8")
+    for extra in ([], ["--threshold", "0.2"], ["--head", "mean"], ["--shift", "0"], ["--reverse", "R2"]):
+        assert main(["align", "RUN", "--source", "s", "--target", "t", "-o", "out", *extra]) == 0
+        lines = Path("out").read_text(encoding="utf-8").split("\n")[:-1]
+        for line, source, target in zip(lines, sources, targets, strict=True):
+            for link in line.split():
+                s, t = map(int, link.split("-"))
+                assert s < len(source.split())
+                assert t < len(target.split())
+
+
+@pytest.mark.usefixtures("loaded", "blank")
+def test_the_header_says_which_weights_they_are() -> None:
+    arguments = ["align", "RUN", "--source", "e.src", "--format", "npz", "-o"]
+    assert main([*arguments, "a.npz"]) == 0
+    header = dict(read_header(Path("a.npz")))
+    expected = {"run": "reversing", "layer": 1, "head": 2, "shift": 1, "links": "argmax", "pairs": 4}
+    assert expected.items() <= header.items()
+    assert (header["source_tokenizer"], header["target_tokenizer"]) == ("5" * 64, "7" * 64)
+    flags = ["--layer", "-1", "--head", "mean", "--shift", "0", "--threshold", "0.5", "--reverse", "x/R2"]
+    assert main([*arguments, "b.npz", *flags, "--symmetrize", "union"]) == 0
+    expected = {"layer": -1, "head": "mean", "shift": 0, "links": "weight >= 0.5, union with R2"}
+    assert expected.items() <= dict(read_header(Path("b.npz"))).items()
+
+
+@pytest.mark.usefixtures("blank")
+def test_a_reverse_run_is_loaded_and_its_links_turned(loaded: list[str]) -> None:
+    found = {}
+    for rule in ("intersection", "union"):
+        command = ["align", "RUN", "--source", "e.src", "-o", rule, "--reverse", "R2", "--symmetrize", rule]
+        assert main(command) == 0
+        found[rule] = [set(line.split()) for line in Path(rule).read_text(encoding="utf-8").split("\n")]
+    assert loaded == ["RUN", "R2"] * 2
+    assert all(both <= either for both, either in zip(found["intersection"], found["union"], strict=True))  # H10
+    assert found["union"][0] == {"0-1", "1-0"}
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--threshold", "1.5"], "--threshold: 1.5 must be a number above 0 and at most 1"),
+        (["--threshold", "abc"], "--threshold: abc"),
+        (["--threshold", "nan"], "--threshold: nan"),
+        (["--head", "first"], "--head: first must be the number of a head, from 0, or `mean`"),
+        (["--symmetrize", "union"], "--symmetrize needs --reverse"),
+        (["--symmetrize", "both", "--reverse", "R2"], "both"),
+        (["--target", "short.trg"], "e.src has 4 lines but short.trg has 1"),
+        (["--target", "gone"], "gone"),
+    ],
+)
+@pytest.mark.usefixtures("blank")
+def test_mistakes_are_told_in_a_line_before_a_model_is_loaded(
+    flags: list[str], message: str, loaded: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("short.trg").write_text("x\n", encoding="utf-8")
+    assert main(["align", "RUN", "--source", "e.src", "-o", "out", *flags]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n"), message in err) == ("", 1, True)
+    assert loaded == []
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"), [(["--layer", "2"], "the model has 2"), (["--head", "3"], "of the model has 3")]
+)
+@pytest.mark.usefixtures("blank", "loaded")
+def test_weights_that_the_model_lacks_leave_no_file(
+    flags: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = os.listdir()
+    assert main(["align", "RUN", "--source", "e.src", "-o", "out", *flags]) == 2
+    assert message in capsys.readouterr().err
+    assert os.listdir() == before
+
+
+@pytest.fixture
+def export(loaded: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run directory with an export of awkward lines (CASES G08, G09)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DISPLAY", raising=False)
+    lines = ["cost $5 and $6", r"a_b \frac{x}", "漢 字 ك", "", "ka", "../x", "a/b", "ka", *["lo"] * 4]
+    Path("s").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert main(["align", "RUN", "--source", "s", "--format", "npz", "-o", "run/alignments/test.npz"]) == 0
+    return Path("run")
+
+
+def test_a_picture_of_a_line(export: Path) -> None:
+    for line in range(1, 6):
+        assert main(["heatmap", str(export), "--line", str(line), "-o", f"{line}.svg"]) == 0
+    assert "$5" in Path("1.svg").read_text(encoding="utf-8")
+    assert r"\frac{x}" in Path("2.svg").read_text(encoding="utf-8")
+    assert "line 4 (a side is blank)" in Path("4.svg").read_text(encoding="utf-8")
+
+
+def test_a_picture_for_every_line_has_a_number_for_a_name(export: Path) -> None:
+    assert main(["heatmap", str(export), "-o", "out/pictures", "--format", "svg"]) == 0
+    assert sorted(os.listdir("out/pictures")) == [f"{line:05d}.svg" for line in range(1, 13)]
+    assert os.listdir("out") == ["pictures"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--line", "13", "-o", "a.png"], "no line 13; it holds the lines 1 to 12"),
+        (["--line", "0", "-o", "a.png"], "no line 0"),
+        (["--line", "1", "-o", "a.bmp"], ".png, .svg, .pdf"),
+        (["-o", "a.png"], "give --line N"),
+        (["--line", "2", "--gold", "gold", "-o", "a.png"], "gold has 1 lines: none for line 2"),
+        (
+            ["--line", "1", "--gold", "gold", "-o", "a.png"],
+            "gold, line 1: link 9-0 lies outside a pair of 4 and 4 words",
+        ),
+    ],
+)
+def test_pictures_that_cannot_be(
+    flags: list[str], message: str, export: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("gold").write_text("9-0\n", encoding="utf-8")
+    assert main(["heatmap", str(export), *flags]) == 2
+    assert re.search(re.escape(message), capsys.readouterr().err)
+    assert not Path("a.png").exists()
+
+
+def test_gold_of_the_line_is_outlined(export: Path) -> None:
+    Path("gold").write_text("\n0-0 1p1\n", encoding="utf-8")
+    assert main(["heatmap", str(export), "--line", "2", "--gold", "gold", "-o", "a.svg"]) == 0
+    assert "stroke-dasharray" in Path("a.svg").read_text(encoding="utf-8")
+
+
+def test_a_page_of_a_run_or_of_an_export(export: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(export), "-o", "a.html"]) == 0
+    assert '"run":"reversing"' in Path("a.html").read_text(encoding="utf-8")
+    assert main(["align", "RUN", "--source", "s", "--format", "jsonl", "-o", "own.jsonl"]) == 0
+    assert main(["inspect", "own.jsonl", "-o", "b.html"]) == 0
+    assert '"run":"own"' in Path("b.html").read_text(encoding="utf-8")
+    assert main(["inspect", "gone", "-o", "c.html"]) == 2
+    assert capsys.readouterr().err.startswith("nmt: error: gone")
