@@ -1,0 +1,1 @@
+"""The `nmt` command: one file a sub-command, dispatched by `nmt.cli.main`."""
