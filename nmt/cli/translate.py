@@ -1,0 +1,103 @@
+"""`nmt translate RUN [FILE ...]`: a filter, line for line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from nmt.search.hypothesis import Hypothesis
+    from nmt.translator import Translation, Translator
+
+SUMMARY = "translate lines: files or stdin to stdout"
+LINES_AT_ONCE = 1000  # read, sorted by length, translated and written together
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """RUN, the files, and what is written."""
+    parser.add_argument("run", type=Path, metavar="RUN", help="the directory of a trained run")
+    parser.add_argument("files", type=Path, nargs="*", metavar="FILE", help="text to translate; without any, stdin")
+    parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="write here instead of stdout")
+    parser.add_argument("--nbest", type=int, default=1, metavar="N", help="hypotheses a line, at most search.beam_size")
+    parser.add_argument(
+        "--format",
+        choices=("text", "jsonl"),
+        default="text",
+        help="text: N lines a line; jsonl: one object a hypothesis, with scores, tokens and links",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Translate what is read, a thousand lines at a time."""
+    import nmt
+    from nmt.data.corpus import decode_lines, read_lines
+    from nmt.data.files import open_whole
+
+    for file in arguments.files:
+        next(read_lines(file), None)  # a file that cannot be read is told of before the model is loaded
+    translator = nmt.load(arguments.run, arguments.overrides)
+    lines: Iterator[str] = (line for file in arguments.files for line in read_lines(file))
+    if not arguments.files:
+        lines = decode_lines(sys.stdin.buffer, "stdin")
+    with open_whole(arguments.output) if arguments.output else nullcontext(sys.stdout.buffer) as out:
+        write_all(translator, lines, out, nbest=arguments.nbest, jsonl=arguments.format == "jsonl")
+    return 0
+
+
+def write_all(translator: Translator, lines: Iterator[str], out: BinaryIO, *, nbest: int, jsonl: bool) -> None:
+    """Every line's translation to `out`, in order; notes about a line go to stderr."""
+    first = 0
+    while chunk := list(islice(lines, LINES_AT_ONCE)):
+        found = translator.translate(chunk, nbest=nbest)
+        for index, one in enumerate(found, start=first):
+            for note in one.notes:
+                print(f"line {index + 1}: {note}", file=sys.stderr)
+        written = json_lines(translator, chunk, found, first) if jsonl else text_lines(translator, found, nbest)
+        out.writelines(f"{line}\n".encode() for line in written)
+        out.flush()
+        first += len(chunk)
+
+
+def text_lines(translator: Translator, found: list[Translation], nbest: int) -> Iterator[str]:
+    """`nbest` lines a line, best first; empty ones where there are fewer hypotheses."""
+    for one in found:
+        texts = [translator.target_tokenizer.decode(hypothesis.tokens) for hypothesis in one.hypotheses]
+        yield from (texts + [""] * nbest)[:nbest]
+
+
+def json_lines(translator: Translator, lines: list[str], found: list[Translation], first: int) -> Iterator[str]:
+    """One object a hypothesis (a blank line has one without score): index (from 0), source, translation, score,
+    log_prob, tokens, token_log_probs (EOS's at the end), links (source-target words, from 0), notes."""
+    from nmt.align.pipeline import align_records
+    from nmt.data.pharaoh import format_links
+
+    texts = [
+        [translator.target_tokenizer.decode(hypothesis.tokens) for hypothesis in one.hypotheses] or [""]
+        for one in found
+    ]
+    pairs = [(line, text) for line, own in zip(lines, texts, strict=True) for text in own]
+    alignment = translator.alignment
+    records = align_records(translator, pairs, layer=alignment.layer, head=alignment.head, shift=alignment.shift)
+    for index, (line, one, own) in enumerate(zip(lines, found, texts, strict=True), start=first):
+        for hypothesis, text in zip(one.hypotheses or (None,), own, strict=True):
+            links = format_links(next(records).links)
+            entry = {"index": index, "source": line, "translation": text, **scores(translator, hypothesis)}
+            yield json.dumps({**entry, "links": links, "notes": list(one.notes)}, ensure_ascii=False)
+
+
+def scores(translator: Translator, hypothesis: Hypothesis | None) -> dict[str, object]:
+    """What search knows of a hypothesis."""
+    if hypothesis is None:
+        return {"score": None, "log_prob": None, "tokens": [], "token_log_probs": []}
+    return {
+        "score": hypothesis.score,
+        "log_prob": hypothesis.log_prob,
+        "tokens": translator.target_tokenizer.pieces(hypothesis.tokens),
+        "token_log_probs": list(hypothesis.token_log_probs),
+    }

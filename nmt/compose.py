@@ -1,0 +1,134 @@
+"""Hydra's composition, with errors in one line: groups and overrides -> Config."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from nmt.config import Config, nearest, read_config
+from nmt.errors import UserError
+
+PRIMARY = "train"
+
+
+def config_folder() -> Path:
+    """The configuration groups: inside an installed package, or beside it in a checkout."""
+    inside = Path(__file__).parent / "configs"
+    return inside if inside.is_dir() else Path(__file__).parent.parent / "configs"
+
+
+def demo_folder() -> Path:
+    """The embedded corpus: inside an installed package, or data/demo of a checkout."""
+    inside = Path(__file__).parent / "demo"
+    return inside if inside.is_dir() else Path(__file__).parent.parent / "data" / "demo"
+
+
+def compose(overrides: Sequence[str], config_dir: Path | None = None) -> Config:
+    """Overrides in Hydra's grammar -> Config; `config_dir` holds groups of the user's own beside ours.
+
+    Raises UserError for an override that is none, a group option or a key that does not exist, and a value of the wrong
+    kind.
+    """
+    return read_config(compose_values(overrides, config_dir))
+
+
+def compose_values(overrides: Sequence[str], config_dir: Path | None = None) -> dict[str, Any]:
+    """The composed configuration as plain values, references resolved, before any check of its keys."""
+    from hydra import compose as hydra_compose
+    from hydra import initialize_config_dir
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+    from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
+
+    folders = [config_folder(), *([] if config_dir is None else [config_dir.resolve()])]
+    given = [_prepare(override, folders) for override in overrides]
+    if config_dir is not None:
+        if not config_dir.is_dir():
+            raise UserError(f"--config-dir {config_dir}: there is no such folder")
+        given.append(f"hydra.searchpath=[{_quote(f'file://{config_dir.resolve()}')}]")
+    OmegaConf.register_new_resolver("demo_folder", lambda: str(demo_folder()), replace=True)
+    try:
+        with initialize_config_dir(config_dir=str(folders[0].resolve()), version_base="1.3"):
+            composed = hydra_compose(PRIMARY, overrides=given)
+        values = OmegaConf.to_container(composed, resolve=True)
+    except MissingMandatoryValue as error:
+        raise UserError(f"{str(error).rpartition(': ')[2].split()[0]} must be given") from error
+    except (HydraException, OmegaConfBaseException) as error:
+        raise UserError(" ".join(str(error).split())) from error
+    assert isinstance(values, dict)
+    return values  # type: ignore[return-value]
+
+
+def write_config(config_values: dict[str, Any]) -> str:
+    """Plain values as YAML, for the run's directory."""
+    from omegaconf import OmegaConf
+
+    return OmegaConf.to_yaml(OmegaConf.create(config_values))
+
+
+def read_values(path: Path) -> dict[str, Any]:
+    """The plain values of a run's config.yaml."""
+    from omegaconf import OmegaConf
+
+    values = OmegaConf.to_container(OmegaConf.load(path))
+    if not isinstance(values, dict):
+        raise UserError(f"{path}: no configuration")
+    return values  # type: ignore[return-value]
+
+
+def override_values(values: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
+    """Plain values with `key=value` overrides; a new key is left for the schema to refuse."""
+    from omegaconf import OmegaConf
+
+    merged = OmegaConf.create(values)
+    for override in overrides:
+        key, sign, text = override.partition("=")
+        if not sign or not key:
+            raise UserError(f"{override!r} is no override: key=value is wanted")
+        OmegaConf.update(merged, key, OmegaConf.create({"value": _parsed(text)})["value"])
+    result = OmegaConf.to_container(merged)
+    assert isinstance(result, dict)
+    return result  # type: ignore[return-value]
+
+
+def _parsed(text: str) -> Any:
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    return OverridesParser.create().parse_override(_quoted(f"x={text}")).value()
+
+
+def _prepare(override: str, folders: Sequence[Path]) -> str:
+    """An override for Hydra: values it can't parse are quoted; keys are added freely, for our schema judges them."""
+    key, sign, value = override.partition("=")
+    if not sign or not key.strip("+~"):
+        raise UserError(f"{override!r} is no override: key=value is wanted")
+    key = key.lstrip("+")
+    options = {file.stem for folder in folders for file in (folder / key).glob("*.yaml")}
+    if options and "." not in key:
+        if value not in options:
+            names = ", ".join(sorted(options))
+            raise UserError(f"{key}={value}: there is no such option{nearest(value, options)}; there are {names}")
+        return f"{key}={value}"
+    if key.startswith("~"):
+        return override
+    return _quoted(f"++{key}={value}")
+
+
+def _quoted(override: str) -> str:
+    """The override as it is where Hydra's grammar reads one value in it, and otherwise with its value quoted."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    key, _, value = override.partition("=")
+    try:
+        if not OverridesParser.create().parse_override(override).is_sweep_override():
+            return override
+    except HydraException:
+        pass
+    return f"{key}={_quote(value)}"
+
+
+def _quote(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

@@ -1,0 +1,246 @@
+"""The typed schema of every section of a configuration, and the strict reading of plain dictionaries into it.
+
+Nothing is converted: a text where a number belongs, or a boolean that YAML made of `no`, is refused by its key, and a
+key that nobody reads is refused with the nearest that exists. Sections that name a class (`_target_`) stay
+dictionaries, which `nmt.build` checks against the class's own signature.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from nmt.errors import UserError
+
+Leaf = dict[str, Any]
+
+
+def require(holds: bool, key: str, value: object, allowed: str) -> None:
+    """Raise a UserError that names key, value and what is allowed, unless it holds."""
+    if not holds:
+        raise UserError(f"{key} is {value!r}: allowed is {allowed}")
+
+
+@dataclass(frozen=True)
+class FilesConfig:
+    """The two files of a part of the corpus: sentence i of one is sentence i of the other."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True)
+class HubConfig:
+    """A data set on the Hugging Face hub (or a folder in its layout), and its splits."""
+
+    path: str
+    train: str
+    valid: str
+    test: str
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """The corpus: files where `root` is given, else the hub. max_length: longest training pair, in pieces a side."""
+
+    source_language: str
+    target_language: str
+    root: str | None
+    train: FilesConfig
+    valid: FilesConfig
+    test: FilesConfig | None
+    hub: HubConfig | None
+    max_length: int
+
+    def __post_init__(self) -> None:
+        require(self.max_length > 0, "data.max_length", self.max_length, "a positive number of pieces")
+
+
+@dataclass(frozen=True)
+class TokenizerConfig:
+    """SentencePiece, trained on the training text alone: one model of both sides (`joint`) or one a side."""
+
+    model_type: Literal["unigram", "bpe", "word", "char"]
+    joint: bool
+    vocabulary_size: int
+    character_coverage: float
+    byte_fallback: bool
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """encoder and decoder name classes. tied: tables that are one: `output` the target embedding and the output
+    projection, `all` the source embedding as well (needs tokenizer.joint)."""
+
+    embedding_size: int
+    tied: Literal["none", "output", "all"]
+    encoder: Leaf
+    decoder: Leaf
+
+    def __post_init__(self) -> None:
+        require(self.embedding_size > 0, "model.embedding_size", self.embedding_size, "a positive number")
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """The training loop. Sizes in padded target tokens; valid_every and log_every in updates."""
+
+    updates: int
+    batch_tokens: int
+    pool: int
+    accumulate: int
+    label_smoothing: float
+    clip_norm: float
+    valid_every: int
+    log_every: int
+    metric: Literal["loss", "perplexity", "bleu", "chrf"]
+    patience: int
+    bad_steps: int
+
+    def __post_init__(self) -> None:
+        counts = ("updates", "batch_tokens", "pool", "accumulate", "valid_every", "log_every", "patience", "bad_steps")
+        for name in counts:
+            require(getattr(self, name) > 0, f"train.{name}", getattr(self, name), "a positive number")
+        require(0 <= self.label_smoothing < 1, "train.label_smoothing", self.label_smoothing, "0 <= x < 1")
+        require(self.clip_norm >= 0, "train.clip_norm", self.clip_norm, "0 (off) or a positive norm")
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """Decoding. A translation has at most max_ratio x source pieces + max_offset pieces; batch_tokens counts source
+    tokens x beam_size."""
+
+    beam_size: int
+    length_penalty: Literal["wu", "mean", "none"]
+    alpha: float
+    max_ratio: float
+    max_offset: int
+    batch_tokens: int
+
+    def __post_init__(self) -> None:
+        for name in ("beam_size", "max_offset", "batch_tokens"):
+            require(getattr(self, name) > 0, f"search.{name}", getattr(self, name), "a positive number")
+        require(self.alpha >= 0, "search.alpha", self.alpha, "0 or more")
+        require(self.max_ratio >= 0, "search.max_ratio", self.max_ratio, "0 or more")
+
+
+@dataclass(frozen=True)
+class AlignmentConfig:
+    """Which weights are the alignment of a run: a layer (negative from the last), a head (None: their mean), and the
+    row that stands for target word t: shift 0 the step that predicts it, 1 the step that reads it (Chen 2020)."""
+
+    layer: int
+    head: int | None
+    shift: int
+
+    def __post_init__(self) -> None:
+        require(self.shift in (0, 1), "alignment.shift", self.shift, "0 or 1")
+
+
+@dataclass(frozen=True)
+class Config:
+    """A whole configuration. attention, wiring, position: what the model's leaves refer to."""
+
+    run: str
+    seed: int
+    device: str
+    threads: int
+    data: DataConfig
+    tokenizer: TokenizerConfig
+    model: ModelConfig
+    attention: Leaf
+    wiring: Leaf | None
+    optimizer: Leaf
+    schedule: Leaf
+    train: TrainConfig
+    search: SearchConfig
+    alignment: AlignmentConfig
+    position: Leaf | None = None
+
+    def __post_init__(self) -> None:
+        require(self.threads >= 0, "threads", self.threads, "0 (torch's own choice) or a positive number")
+        require(self.seed >= 0, "seed", self.seed, "0 or more")
+        if self.wiring is not None and "wiring" not in self.model.decoder:
+            raise UserError(
+                "wiring: this decoder has none, and the attention preset names one; "
+                "choose attention=transformer, or set wiring=null to use the preset's score alone"
+            )
+        if self.model.tied == "all" and not self.tokenizer.joint:
+            raise UserError("model.tied is 'all': source and target share a table only with tokenizer.joint=true")
+
+
+def read_config(values: Mapping[str, Any]) -> Config:
+    """Plain values -> Config. Raises UserError naming the key, with the nearest one for a key that does not exist."""
+    config = _read(Config, values, "")
+    assert isinstance(config, Config)
+    return config
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """' (did you mean X?)', or '' where nothing is near."""
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def check_keys(values: Mapping[Any, Any], known: Iterable[str], path: str) -> None:
+    """Raise a UserError for a key that is not known."""
+    known = list(known)
+    for key in values:
+        if not isinstance(key, str):
+            raise UserError(
+                f"{path or 'configuration'}: the key {key!r} is no text: YAML reads no, on, yes, off so; quote it"
+            )
+        if key not in known:
+            full = f"{path}.{key}" if path else key
+            raise UserError(f"{full}: there is no such key{nearest(key, known)}")
+
+
+def _read(kind: Any, value: Any, path: str) -> Any:
+    """A value strictly of this kind: dataclass, union, literal, dict or plain type."""
+    if dataclasses.is_dataclass(kind):
+        return _read_section(kind, value, path)
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (types.UnionType, typing.Union):
+        if value is None:
+            return None
+        (inner,) = (argument for argument in arguments if argument is not type(None))
+        return _read(inner, value, path)
+    if origin is Literal:
+        require(value in arguments, path, value, ", ".join(map(str, arguments)))
+        return value
+    if origin is dict:
+        require(isinstance(value, Mapping), path, value, "a section that names a class")
+        return value
+    return _read_plain(kind, value, path)
+
+
+def _read_section(kind: Any, values: Any, path: str) -> Any:
+    if not isinstance(values, Mapping):
+        raise UserError(f"{path} is {values!r}: a section with keys of its own belongs there")
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    check_keys(values, fields, path)
+    hints = typing.get_type_hints(kind)
+    for name, field in fields.items():
+        if name not in values and field.default is dataclasses.MISSING:
+            raise UserError(f"{path + '.' if path else ''}{name} is missing")
+    return kind(
+        **{name: _read(hints[name], value, f"{path}.{name}" if path else name) for name, value in values.items()}
+    )
+
+
+def _read_plain(kind: Any, value: Any, path: str) -> Any:
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+        return value
+    if value == "???":
+        raise UserError(f"{path} must be given")
+    hint = " (YAML reads no, on, yes, off so: quote it)" if isinstance(value, bool) and kind is str else ""
+    names = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+    raise UserError(f"{path} is {value!r}{hint}: allowed is {names[kind]}")

@@ -1,0 +1,1 @@
+"""Batches -> logits: encoders, attention and decoders, which meet only in the values of `nmt.model.interface`."""

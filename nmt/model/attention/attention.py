@@ -1,0 +1,173 @@
+"""Attention as score + window + normalizer: what every decoder (and a Transformer's encoder) reads its memory with.
+
+Shape letters: B sentences, N query rows (B, or B x beam: the rows of one sentence follow one another), T query
+positions, S source positions, Q query size, K key size, D memory size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from nmt.model import masks
+from nmt.model.attention import kernel
+from nmt.model.attention.normalizers.normalized import Normalized
+from nmt.model.attention.normalizers.softmax import Softmax
+from nmt.model.attention.scores.scaled_dot import ScaledDot
+from nmt.model.attention.windows.window import Windowed
+from nmt.model.dropout import Dropout
+from nmt.model.interface import Attended
+from nmt.model.positions.position import Position
+
+
+class Prepared(NamedTuple):
+    """What is computed once a sentence: keys [B, S, K], values [B, S, D], valid [B, S] bool, summary [B, D]."""
+
+    keys: Tensor
+    values: Tensor
+    valid: Tensor
+    summary: Tensor
+
+
+class Score(Protocol):
+    """score(query [B, T, Q], keys [B, S, K]) -> energies [B, T, S]; `project(states)`: the keys, once a sentence."""
+
+    def project(self, states: Tensor) -> Tensor: ...
+
+    def __call__(self, query: Tensor, keys: Tensor) -> Tensor: ...
+
+
+class Window(Protocol):
+    """window(query [B, T, Q], valid [B, S], position [B or 1, T]) -> which positions may be read, and their gain."""
+
+    def __call__(self, query: Tensor, valid: Tensor, position: Tensor) -> Windowed: ...
+
+
+class Normalizer(Protocol):
+    """normalizer(energies [B, T, S], allowed, gain) -> weights."""
+
+    def __call__(self, energies: Tensor, allowed: Tensor, gain: Tensor | None) -> Normalized: ...
+
+
+class AttentionLike(Protocol):
+    """What decoders ask of any attention.
+
+    `prepare` once a sentence; `start` gives the state before the first position, whose rows are sentences; calling it
+    reads the memory. `feeds_back` says whether a position depends on the weights of the one before: where it does not,
+    all positions may be given at once. context_size is the size of what is read.
+    """
+
+    context_size: int
+    feeds_back: bool
+
+    def prepare(self, states: Tensor, valid: Tensor, summary: Tensor, first: int = 0) -> Any: ...
+
+    def start(self, prepared: Any) -> tuple[Any, ...]: ...
+
+    def __call__(
+        self, query: Tensor, prepared: Any, state: tuple[Any, ...], position: Tensor, need_weights: bool = True
+    ) -> tuple[Attended, tuple[Any, ...]]: ...
+
+
+class Attention(nn.Module):
+    """One head: energies by `score`, restricted by `window`, made weights by `normalizer`, which average the values.
+
+    The three are given as classes (or any callable) and built here, where their sizes are known; `position` likewise,
+    for the hooks of relative positions. `causal` forbids keys after the query's own position (self-attention of a
+    decoder). `dropout` acts on the weights that read, never on those returned.
+    """
+
+    feeds_back = False
+
+    def __init__(
+        self,
+        *,
+        query_size: int,
+        memory_size: int,
+        score: Callable[..., Score],
+        window: Callable[..., Window],
+        normalizer: Callable[..., Normalizer],
+        position: Callable[..., Position] = Position,
+        causal: bool = False,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.score = score(query_size=query_size, memory_size=memory_size)
+        self.window = window(query_size=query_size)
+        self.normalizer = normalizer()
+        self.position = position(size=query_size, head_size=query_size)
+        self.context_size = memory_size
+        self.causal = causal
+        self.dropout = Dropout(dropout)
+        self.may_fuse = (
+            type(self.score) is ScaledDot and type(self.normalizer) is Softmax and not self.position.explicit
+        )
+
+    def prepare(self, states: Tensor, valid: Tensor, summary: Tensor, first: int = 0) -> Prepared:
+        """States [B, S, D], whose first column stands at position `first`, are both keys and values."""
+        return Prepared(self.keys(states, first), states, valid, summary)
+
+    def keys(self, states: Tensor, first: int) -> Tensor:
+        """States [B, S, D] -> keys [B, S, K], turned by their positions `first`, `first` + 1, ..."""
+        position = torch.arange(first, first + states.shape[1], device=states.device).unsqueeze(0)
+        return self.position.turn(self.score.project(states), position)
+
+    def start(self, prepared: Prepared) -> tuple[Any, ...]:
+        """Nothing is carried from position to position."""
+        return ()
+
+    def forward(
+        self, query: Tensor, prepared: Prepared, state: tuple[Any, ...], position: Tensor, need_weights: bool = True
+    ) -> tuple[Attended, tuple[Any, ...]]:
+        """Query [N, T, Q] at positions [N or 1, T] -> Attended, and the state to go on from.
+
+        In search N = B x beam: the rows of a sentence are folded into T, so that keys and values are never copied.
+        """
+        rows, steps = query.shape[:2]
+        sentences = prepared.valid.shape[0]
+        if rows != sentences:
+            query = query.reshape(sentences, -1, query.shape[-1])
+            position = position.expand(rows, steps).reshape(sentences, -1)
+        attended = self.read(query, prepared, position, need_weights)
+        return (attended if rows == sentences else unfold(attended, rows, steps)), state
+
+    def read(self, query: Tensor, prepared: Prepared, position: Tensor, need_weights: bool) -> Attended:
+        """One row of queries a sentence: query [B, T, Q], position [B or 1, T]."""
+        query = self.position.turn(query, position)
+        allowed, gain = self.window(query, prepared.valid, position)
+        if self.causal:
+            allowed = masks.both(allowed, masks.causal_mask(position, prepared.valid.shape[1]))
+        if self.may_fuse and gain is None and not need_weights and kernel.prefers_fused(query):
+            rate = self.dropout.rate if self.training else 0.0
+            context = kernel.fused(query, prepared.keys, prepared.values, allowed, rate)
+            none = context.new_zeros(query.shape[0], 0, query.shape[1], prepared.valid.shape[1])
+            return Attended(context, none, none, None, {})
+        energies = self.position.bias(self.score(query, prepared.keys), query, position)  # [B, T, S]
+        weights, log_prior, losses = self.normalizer(energies, allowed, gain)
+        if log_prior is None:
+            reading = self.dropout(weights)
+            context = self.position.read(reading @ prepared.values, reading, position)  # [B, T, D]
+        else:
+            context = prepared.values.unsqueeze(1).expand(-1, query.shape[1], -1, -1)  # [B, T, M = S, D]
+        return Attended(context, weights.unsqueeze(1), energies.unsqueeze(1), log_prior, losses)
+
+
+def unfold(attended: Attended, rows: int, steps: int) -> Attended:
+    """Queries folded as [B, beam x T] back to [N, T], in everything returned."""
+
+    def back(x: Tensor) -> Tensor:
+        return x.reshape(rows, steps, *x.shape[2:])
+
+    def back_heads(x: Tensor) -> Tensor:  # [B, H, beam x T, S] -> [N, H, T, S]
+        sentences, heads, _, size = x.shape
+        beams = x.reshape(sentences, heads, rows // sentences, steps, size)
+        return beams.transpose(1, 2).reshape(rows, heads, steps, size)
+
+    context, weights, energies, log_prior, losses = attended
+    prior = None if log_prior is None else back(log_prior)
+    return Attended(
+        back(context), back_heads(weights), back_heads(energies), prior, {name: back(x) for name, x in losses.items()}
+    )

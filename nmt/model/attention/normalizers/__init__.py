@@ -1,0 +1,1 @@
+"""Normalizers: energies -> weights."""

@@ -1,0 +1,33 @@
+"""Bahdanau's additive score: score(s, h) = v' tanh(W s + U h) (Bahdanau 2015, appendix A.1.2, no bias).
+
+Other toolkits call it "mlp" (OpenNMT, Nematus) or "bahdanau" (JoeyNMT). Luong's concat, v' tanh(W [h_t; h_s]) (Luong
+2015, equation 8, third line), is this very function, for W [h_t; h_s] = W_1 h_t + W_2 h_s: `luong_concat` is this score
+with Luong's wiring after the step, and `bahdanau` is this score with Bahdanau's before it.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class Additive(nn.Module):
+    """A layer of `size` tanh units over query and memory; size 0 takes the query's size, as both papers do."""
+
+    def __init__(self, *, query_size: int, memory_size: int, size: int = 0) -> None:
+        super().__init__()
+        units = size or query_size
+        self.query = nn.Linear(query_size, units, bias=False)
+        self.memory = nn.Linear(memory_size, units, bias=False)
+        self.energy = nn.Linear(units, 1, bias=False)
+
+    def project(self, states: Tensor) -> Tensor:
+        """States [B, S, D] -> keys U h [B, S, K]."""
+        keys: Tensor = self.memory(states)
+        return keys
+
+    def forward(self, query: Tensor, keys: Tensor) -> Tensor:
+        """Query [B, T, Q], keys [B, S, K] -> energies [B, T, S]. Holds [B, T, S, K] numbers at once."""
+        units = torch.tanh(self.query(query).unsqueeze(2) + keys.unsqueeze(1))  # [B, T, S, K]
+        energies: Tensor = self.energy(units)
+        return energies.squeeze(-1)

@@ -1,0 +1,1 @@
+"""Windows: which source positions a step may read, and with what gain."""

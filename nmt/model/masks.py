@@ -1,0 +1,38 @@
+"""Every mask of the project is made and combined here: torch.bool, True = may be read.
+
+Shape letters: B sentences, S source (or key) positions, T target (or query) positions.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def valid_mask(lengths: Tensor, size: int) -> Tensor:
+    """Lengths [B] -> [B, size], True on the first `length` positions of each row."""
+    return torch.arange(size, device=lengths.device) < lengths.unsqueeze(1)
+
+
+def causal_mask(position: Tensor, size: int) -> Tensor:
+    """Query positions [B, T] -> [B, T, size], True on keys that do not come after the query."""
+    return torch.arange(size, device=position.device) <= position.unsqueeze(-1)
+
+
+def both(first: Tensor, second: Tensor) -> Tensor:
+    """What either mask forbids is forbidden; shapes broadcast."""
+    return first & second
+
+
+def hide(energies: Tensor, allowed: Tensor) -> Tensor:
+    """Energies with the lowest finite number where nothing may be read.
+
+    The lowest finite number and not -inf: after a softmax the two are alike wherever one position is allowed, and a row
+    with none gives finite numbers (and gradients) that `clear` then sets to zero, where -inf gives NaN.
+    """
+    return energies.masked_fill(~allowed, torch.finfo(energies.dtype).min)
+
+
+def clear(weights: Tensor, allowed: Tensor) -> Tensor:
+    """Weights with exact zeros where nothing may be read, so that a row with nothing allowed is all zeros."""
+    return weights.masked_fill(~allowed, 0.0)

@@ -1,0 +1,1 @@
+"""The recurrent encoder-decoder: encoder, stack of cells, bridge, wiring and decoder."""

@@ -1,0 +1,154 @@
+"""The recurrent decoder: embedding, a stack of cells, and a wiring that says where attention stands.
+
+Shape letters: B sentences, N rows (B, or B x beam in search), T target positions, E embedding size, H hidden size,
+R readout size, M mixture components, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from nmt.model.attention.attention import AttentionLike
+from nmt.model.dropout import Dropout
+from nmt.model.embedding import Embedding, Projection
+from nmt.model.interface import Attended, DecoderOutput, EncoderSizes, Memory, Step, mix
+from nmt.model.recurrent.bridge import Bridge
+from nmt.model.recurrent.stack import COMPONENTS, RecurrentStack
+from nmt.model.recurrent.wiring import AfterStep, BeforeStep, RecurrentState
+
+
+class RecurrentPrepared(NamedTuple):
+    """Once a sentence: what the attention prepared, and the stack's first state."""
+
+    attention: Any
+    first: tuple[Tensor, ...]
+
+
+class RecurrentDecoder(nn.Module):
+    """Luong's or Bahdanau's decoder, by its wiring, over any attention.
+
+    attention, wiring: classes (or any callables), built here where their sizes are known. tied: the output projection
+    shares the embedding's table (two-way; three-way when the encoder has the same embedding), whose size the readout
+    then has; otherwise it has the hidden size.
+    """
+
+    layers = 1  # of attention over the source
+    longest: int | None = None
+
+    def __init__(
+        self,
+        *,
+        embedding: Embedding,
+        encoder: EncoderSizes,
+        attention: Callable[..., AttentionLike],
+        wiring: Callable[..., AfterStep | BeforeStep],
+        hidden_size: int,
+        layers: int = 1,
+        cell: str = "gru",
+        dropout: float = 0.0,
+        tied: bool = False,
+    ) -> None:
+        super().__init__()
+        self.embedding = embedding
+        self.dropout = Dropout(dropout)
+        readout_size = embedding.size if tied else hidden_size
+        self.wiring = wiring(
+            attention=attention(query_size=hidden_size, memory_size=encoder.output_size),
+            embedding_size=embedding.size,
+            hidden_size=hidden_size,
+            readout_size=readout_size,
+            dropout=dropout,
+        )
+        self.stack = RecurrentStack(
+            input_size=embedding.size + self.wiring.feed_size,
+            hidden_size=hidden_size,
+            layers=layers,
+            cell=cell,
+            dropout=dropout,
+        )
+        self.bridge = Bridge(
+            final_shape=encoder.final_shape,
+            summary_size=encoder.output_size,
+            layers=layers,
+            components=COMPONENTS[cell],
+            hidden_size=hidden_size,
+            backward_only=self.wiring.backward_bridge,
+        )
+        self.projection = Projection(
+            input_size=readout_size, vocabulary_size=embedding.vocabulary_size, tied=embedding if tied else None
+        )
+
+    def prepare(self, memory: Memory) -> RecurrentPrepared:
+        """Keys and the first state, a row a sentence."""
+        prepared = self.wiring.attention.prepare(memory.states, memory.valid, memory.summary)
+        return RecurrentPrepared(prepared, self.bridge(memory))
+
+    def start(self, prepared: RecurrentPrepared) -> RecurrentState:
+        """The state before the first token."""
+        hidden = prepared.first[0]
+        return RecurrentState(
+            stack=prepared.first,
+            feed=hidden.new_zeros(len(hidden), self.wiring.feed_size),
+            attention=self.wiring.attention.start(prepared.attention),
+            position=torch.zeros(len(hidden), dtype=torch.long, device=hidden.device),
+        )
+
+    def step(self, token: Tensor, state: RecurrentState, prepared: RecurrentPrepared) -> Step:
+        """Tokens [N] -> output for the position after them (T = 1) and the next state."""
+        embedded = self.dropout(self.embedding(token.unsqueeze(1)))
+        word_weight, feed_weight = self.stack.split_input(embedded.shape[-1])
+        gates = self.gates(embedded, word_weight)[:, 0]
+        trace, attended, state = self.wiring.advance(gates, feed_weight, state, prepared.attention, self.stack)
+        return Step(self.output(self.wiring.finish(trace, embedded), [attended]), state)
+
+    def forward(self, target_in: Tensor, prepared: RecurrentPrepared, weights_of: Sequence[int] = ()) -> DecoderOutput:
+        """Ids [B, T] -> output for every position; in one call of everything where nothing feeds back."""
+        embedded = self.dropout(self.embedding(target_in))
+        if isinstance(self.wiring, AfterStep) and not self.wiring.feeds_back:
+            return self.together(self.wiring, embedded, prepared)
+        return self.one_by_one(embedded, prepared)
+
+    def together(self, wiring: AfterStep, embedded: Tensor, prepared: RecurrentPrepared) -> DecoderOutput:
+        """All positions at once: one recurrent call, one attention call."""
+        states, _ = self.stack.run(embedded, prepared.first)
+        position = torch.arange(embedded.shape[1], device=embedded.device).unsqueeze(0)
+        state = wiring.attention.start(prepared.attention)
+        attended, _ = wiring.attention(states, prepared.attention, state, position)
+        return self.output(wiring.attentional(states, attended), [attended])
+
+    def one_by_one(self, embedded: Tensor, prepared: RecurrentPrepared) -> DecoderOutput:
+        """Position after position, with the embeddings' share of the gates computed for all of them before."""
+        word_weight, feed_weight = self.stack.split_input(embedded.shape[-1])
+        state = self.start(prepared)
+        traces, reads = [], []
+        for gates in self.gates(embedded, word_weight).unbind(1):
+            trace, attended, state = self.wiring.advance(gates, feed_weight, state, prepared.attention, self.stack)
+            traces.append(trace)
+            reads.append(attended)
+        return self.output(self.wiring.finish(torch.cat(traces, dim=1), embedded), reads)
+
+    def gates(self, embedded: Tensor, word_weight: Tensor) -> Tensor:
+        """The embeddings' share of layer 0's input gates, bias included: [N, T, G H]."""
+        return F.linear(embedded, word_weight, self.stack.rnn.bias_ih_l0)
+
+    def output(self, states: Tensor, reads: list[Attended]) -> DecoderOutput:
+        """Readout states [N, T, R] and what was read, position by position -> DecoderOutput."""
+        priors = [read.log_prior for read in reads if read.log_prior is not None]
+        weights = torch.cat([read.weights for read in reads], dim=2)  # [N, H, T, S]
+        rows, steps = states.shape[:2]
+        return DecoderOutput(
+            states=states,
+            log_prior=torch.cat(priors, dim=1) if priors else None,
+            weights=weights.unsqueeze(1),
+            self_weights=states.new_zeros(rows, 0, 0, steps, steps),
+            losses={name: torch.cat([read.losses[name] for read in reads], dim=1) for name in reads[0].losses},
+        )
+
+    def readout(self, states: Tensor, log_prior: Tensor | None) -> Tensor:
+        """Readout states [..., R] (or [..., M, R] with log_prior [..., M]) -> logits (log-probabilities)."""
+        return mix(self.projection(states), log_prior)

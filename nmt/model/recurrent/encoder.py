@@ -1,0 +1,76 @@
+"""The recurrent encoder: a stack of GRU or LSTM layers that reads the source once, or forward and backward.
+
+Bahdanau 2015, appendix A.2.1 (annotations are both directions' states, joined).
+
+Shape letters: B sentences, S source positions, E embedding size, H hidden size of one direction, D memory size, L
+layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from nmt.model import masks
+from nmt.model.dropout import Dropout
+from nmt.model.embedding import Embedding
+from nmt.model.interface import Memory
+from nmt.model.recurrent.stack import CELLS, COMPONENTS, check_sizes
+
+
+class RecurrentEncoder(nn.Module):
+    """Memory states are the top layer's hidden states, both directions joined (D = 2 H when bidirectional).
+
+    Sequences are packed, so that the backward direction starts at each sentence's own end.
+    """
+
+    layers = 0  # of self-attention
+    longest: int | None = None
+
+    def __init__(
+        self,
+        *,
+        embedding: Embedding,
+        hidden_size: int,
+        layers: int = 1,
+        cell: str = "gru",
+        bidirectional: bool = True,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        check_sizes(hidden_size=hidden_size, layers=layers, cell=cell)
+        self.embedding = embedding
+        self.dropout = Dropout(dropout)
+        self.rnn = CELLS[cell](
+            embedding.size,
+            hidden_size,
+            layers,
+            batch_first=True,
+            bidirectional=bidirectional,
+            dropout=dropout if layers > 1 else 0.0,
+        )
+        directions = 2 if bidirectional else 1
+        self.output_size = directions * hidden_size
+        self.final_shape = (layers, directions, COMPONENTS[cell], hidden_size)
+
+    def forward(self, source: Tensor, lengths: Tensor, weights_of: Sequence[int] = ()) -> Memory:
+        """Ids [B, S], lengths [B] -> Memory; there is no self-attention to return weights of."""
+        x = self.dropout(self.embedding(source))
+        packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        outputs, last = self.rnn(packed)
+        states, _ = pad_packed_sequence(outputs, batch_first=True, total_length=source.shape[1])
+        parts = last if isinstance(last, tuple) else (last,)
+        layers, directions, _, _ = self.final_shape
+        # torch stacks layers and directions on one axis, [L x directions, B, H]
+        final = torch.stack([part.unflatten(0, (layers, directions)) for part in parts], dim=2)
+        final = final.permute(3, 0, 1, 2, 4)  # [B, L, directions, components, H]
+        return Memory(
+            states=self.dropout(states),
+            valid=masks.valid_mask(lengths, source.shape[1]),
+            summary=final[:, -1, :, 0].flatten(1),
+            final=final,
+            weights=states.new_zeros(len(source), 0, 0, source.shape[1], source.shape[1]),
+        )

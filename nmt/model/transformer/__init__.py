@@ -1,0 +1,1 @@
+"""The Transformer: layers, encoder and decoder (Vaswani 2017)."""

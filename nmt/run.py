@@ -1,0 +1,127 @@
+"""A run: the directory that a training leaves, which can be moved, zipped and opened without the corpus.
+
+    config.yaml               the whole configuration, references resolved
+    tokenizer/                source.model and target.model of SentencePiece (the same model twice when joint)
+    model.safetensors         the best weights, each tied table once, under the name of its first owner
+    checkpoints/last.safetensors   the newest weights
+    metrics.jsonl             one object an event (see nmt.train.metrics)
+    evaluation.json           scores of the test set
+    translations/, alignments/     what the best model made of the test set
+
+Nothing in it can run code. Every file is replaced as a whole, or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from nmt.compose import read_values, write_config
+from nmt.config import Config, read_config
+from nmt.data.files import write_atomically
+from nmt.data.tokenizer import Tokenizer
+from nmt.errors import UserError
+
+
+class Run:
+    """The paths of a run, and the reading and writing of its parts."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config_file = path / "config.yaml"
+        self.best = path / "model.safetensors"
+        self.last = path / "checkpoints" / "last.safetensors"
+        self.metrics = path / "metrics.jsonl"
+        self.evaluation = path / "evaluation.json"
+        self.alignment = path / "alignments" / "test.npz"
+        self.translation = path / "translations" / "test.txt"
+
+    @classmethod
+    def open(cls, path: Path) -> Run:
+        """A finished or interrupted run. UserError where there is none, or none with weights yet."""
+        run = cls(path)
+        if not run.config_file.is_file():
+            raise UserError(f"{path}: this is no run, it has no config.yaml")
+        if not run.best.is_file():
+            raise UserError(f"{path}: this run has no model.safetensors: training stopped before the first validation")
+        return run
+
+    def refuse_if_trained(self, values: Mapping[str, Any]) -> None:
+        """UserError where a training has already left weights here, naming what would differ."""
+        if self.path.exists() and not self.path.is_dir():
+            raise UserError(f"run={self.path}: this is a file, not a directory")
+        if not (self.best.exists() or self.last.exists()):
+            return
+        old = dict(_flat(read_values(self.config_file))) if self.config_file.is_file() else {}
+        new = dict(_flat(values))
+        keys = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
+        changes = ", ".join(f"{key} {old.get(key)!r} -> {new.get(key)!r}" for key in keys)
+        differing = f"it differs from this one in {changes}" if changes else "with the same configuration"
+        raise UserError(
+            f"{self.path}: there is a trained run here ({differing}); name another by run=PATH or remove it"
+        )
+
+    def write_config(self, values: dict[str, Any]) -> None:
+        """Keep the configuration."""
+        write_atomically(self.config_file, write_config(values).encode())
+
+    def values(self) -> dict[str, Any]:
+        """The configuration as plain values."""
+        return read_values(self.config_file)
+
+    def config(self) -> Config:
+        """The configuration."""
+        return read_config(self.values())
+
+    def tokenizer_file(self, side: str) -> Path:
+        """The SentencePiece model of `source` or `target`."""
+        return self.path / "tokenizer" / f"{side}.model"
+
+    def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
+        """Those of source and target."""
+        return Tokenizer.load(self.tokenizer_file("source")), Tokenizer.load(self.tokenizer_file("target"))
+
+
+def save_weights(path: Path, model: nn.Module) -> None:
+    """All parameters and buffers; a tied table once."""
+    from safetensors.torch import save
+
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in _named_tensors(model)}
+    write_atomically(path, save(tensors))
+
+
+def load_weights(path: Path, model: nn.Module) -> None:
+    """Into a model of the same configuration. UserError for a damaged file, or one of another model."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load
+
+    try:
+        stored = load(path.read_bytes())
+    except (OSError, SafetensorError) as error:
+        raise UserError(f"{path}: these are no weights: {error}") from error
+    own = dict(_named_tensors(model))
+    if stored.keys() != own.keys():
+        name = sorted(stored.keys() ^ own.keys())[0]
+        raise UserError(f"{path}: these weights are of another model: {name} is on one side only")
+    with torch.no_grad():
+        for name, tensor in own.items():
+            if tensor.shape != stored[name].shape:
+                shapes = f"{tuple(stored[name].shape)}, the configuration asks for {tuple(tensor.shape)}"
+                raise UserError(f"{path}: {name} is {shapes}")
+            tensor.copy_(stored[name])
+
+
+def _named_tensors(model: nn.Module) -> list[tuple[str, torch.Tensor]]:
+    return [*model.named_parameters(), *model.named_buffers()]
+
+
+def _flat(values: Mapping[str, Any], path: str = "") -> list[tuple[str, Any]]:
+    flat: list[tuple[str, Any]] = []
+    for key, value in values.items():
+        full = f"{path}.{key}" if path else key
+        flat.extend(_flat(value, full) if isinstance(value, Mapping) else [(full, value)])
+    return flat

@@ -1,0 +1,259 @@
+"""The training loop: batches in, updates of the weights, validations, the best and the newest weights kept."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from nmt.config import TrainConfig
+from nmt.data.batch import plan_epoch
+from nmt.data.store import PairStore
+from nmt.errors import Unsuccessful
+from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.run import Run, save_weights
+from nmt.train.loss import LossSum, batch_loss
+from nmt.train.metrics import Metrics, clock, say
+from nmt.train.schedule import Schedule
+
+HIGHER_IS_BETTER = {"loss": False, "perplexity": False, "bleu": True, "chrf": True}
+
+
+class Validation(NamedTuple):
+    """Scores on held-out data. loss: -ln p per target token; sample: lines that show a person how it translates."""
+
+    loss: float
+    tokens: int
+    bleu: float
+    chrf: float
+    signature: str
+    sample: tuple[str, ...]
+
+    @property
+    def perplexity(self) -> float:
+        """exp(loss)."""
+        return math.exp(min(self.loss, 700.0))
+
+
+class Trainer:
+    """Trains until train.updates, or until train.patience validations in a row were no better.
+
+    `validate` scores the model as it stands (in evaluation mode); whence its data come is not known here.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: EncoderDecoder,
+        store: PairStore,
+        optimizer: torch.optim.Optimizer,
+        schedule: Schedule,
+        validate: Callable[[], Validation],
+        config: TrainConfig,
+        run: Run,
+        seed: int,
+    ) -> None:
+        self.model = model
+        self.store = store
+        self.optimizer = optimizer
+        self.schedule = schedule
+        self.validate = validate
+        self.config = config
+        self.run = run
+        self.seed = seed
+        self.peaks = [group["lr"] for group in optimizer.param_groups]
+        self.device = next(model.parameters()).device
+        self.metrics = Metrics(run.metrics)
+        self.update = 0
+        self.epoch = 0.0
+        self.best: float | None = None
+        self.worse = 0
+        self.bad = 0
+        self.started = time.monotonic()
+        self.tally = Tally(time.monotonic())
+
+    def train(self) -> None:
+        """Raises Unsuccessful when training diverges; the best weights of before stay."""
+        try:
+            self.run_updates()
+        finally:
+            self.metrics.close()
+        if self.best is None:
+            raise Unsuccessful(f"no validation gave a finite {self.config.metric}: no best weights were saved")
+
+    def run_updates(self) -> None:
+        """Update after update, with validations between, until there is a reason to stop."""
+        for batches in self.micro_batches():
+            self.make_update(batches)
+            if self.update % self.config.log_every == 0:
+                self.log()
+            if self.update % self.config.valid_every == 0 or self.update == self.config.updates:
+                self.check_progress()
+                if self.worse >= self.config.patience:
+                    say(f"no better {self.config.metric} in {self.worse} validations: training stops")
+                    break
+            if self.update == self.config.updates:
+                break
+
+    def micro_batches(self) -> Iterator[list[list[int]]]:
+        """Epoch after epoch, the rows of the batches of each update; an epoch's last update may have fewer."""
+        for epoch in count():
+            plan = plan_epoch(
+                self.store.source_lengths,
+                self.store.target_lengths,
+                batch_tokens=self.config.batch_tokens,
+                pool=self.config.pool,
+                seed=self.seed,
+                epoch=epoch,
+            )
+            for first in range(0, len(plan), self.config.accumulate):
+                self.epoch = epoch + min(1.0, (first + self.config.accumulate) / len(plan))
+                yield plan[first : first + self.config.accumulate]
+
+    def make_update(self, rows: list[list[int]]) -> None:
+        """One step of the optimizer on the gradient per target token of all these batches together."""
+        self.model.train()
+        self.update += 1
+        factor = self.schedule.factor(self.update)
+        for group, peak in zip(self.optimizer.param_groups, self.peaks, strict=True):
+            group["lr"] = peak * factor
+        tokens = sum(int(self.store.target_lengths[batch].sum()) for batch in rows)
+        sums = accumulate(self.model, self.store, rows, tokens, self.config.label_smoothing, self.device)
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm or math.inf)
+        if self.is_finite(sums, norm):
+            self.optimizer.step()
+            self.tally.add(sums, float(norm))
+        self.optimizer.zero_grad(set_to_none=True)
+
+    def is_finite(self, sums: LossSum, norm: Tensor) -> bool:
+        """Whether the update may be made; after train.bad_steps in a row that may not, training has failed."""
+        if bool(torch.isfinite(norm)) and bool(torch.isfinite(sums.loss)):
+            self.bad = 0
+            return True
+        self.bad += 1
+        say(f"update {self.update}: the loss or its gradient is not finite: skipped ({self.bad} in a row)")
+        if self.bad >= self.config.bad_steps:
+            kept = f"{self.run.best} is the last good one" if self.best is not None else "no weights were saved"
+            raise Unsuccessful(f"training diverged: non-finite loss up to update {self.update}; {kept}")
+        return False
+
+    def log(self) -> None:
+        """Means since the last log, and what is left."""
+        mean = self.tally.means()
+        rate = self.optimizer.param_groups[0]["lr"]
+        left = (self.config.updates - self.update) * mean.seconds_per_update
+        say(
+            f"update {self.update}/{self.config.updates}  epoch {self.epoch:.2f}"
+            f"  loss {mean.loss:.3f}  nll {mean.nll:.3f}  lr {rate:.2e}  norm {mean.norm:.2f}"
+            f"  {mean.tokens_per_second:,.0f} tokens/s  left {clock(left)}"
+        )
+        self.metrics.event(
+            event="train",
+            **self.place(),
+            loss=mean.loss,
+            nll=mean.nll,
+            learning_rate=rate,
+            gradient_norm=mean.norm,
+            tokens_per_second=mean.tokens_per_second,
+        )
+        self.tally = Tally(time.monotonic())
+
+    def check_progress(self) -> None:
+        """Validate, keep the newest weights, and the best."""
+        began = time.monotonic()
+        self.model.eval()
+        result = self.validate()
+        value = float(getattr(result, self.config.metric))
+        better = is_better(value, self.best, self.config.metric)
+        if better:
+            self.best = value
+        self.worse = 0 if better else self.worse + 1
+        self.schedule.validated(better)
+        save_weights(self.run.last, self.model)
+        if better:
+            save_weights(self.run.best, self.model)
+        say(
+            f"valid {self.update}  loss {result.loss:.4f}  perplexity {result.perplexity:.2f}  BLEU {result.bleu:.2f}"
+            f"  chrF {result.chrf:.2f}  {'best so far' if better else f'best {self.config.metric} {self.best}'}"
+        )
+        for line in result.sample:
+            say(f"  {line}")
+        scores = result._asdict()
+        del scores["sample"]
+        self.metrics.event(event="valid", **self.place(), **scores, perplexity=result.perplexity, better=better)
+        self.tally.leave_out(time.monotonic() - began)
+
+    def place(self) -> dict[str, float]:
+        """Where training is."""
+        seconds = time.monotonic() - self.started
+        return {"update": self.update, "epoch": round(self.epoch, 4), "seconds": round(seconds, 3)}
+
+
+def accumulate(
+    model: EncoderDecoder,
+    store: PairStore,
+    rows: list[list[int]],
+    tokens: int,
+    smoothing: float,
+    device: torch.device,
+) -> LossSum:
+    """Add to the gradients those of the batches' summed loss / `tokens`; returns the summed loss, without its graph."""
+    loss, nll = torch.zeros((), device=device), torch.zeros((), device=device)
+    for batch in rows:
+        sums = batch_loss(model, store.batch(batch).to(device), smoothing=smoothing)
+        (sums.loss / tokens).backward()  # type: ignore[no-untyped-call]
+        loss, nll = loss + sums.loss.detach(), nll + sums.nll
+    return LossSum(loss, nll, tokens)
+
+
+def is_better(value: float, best: float | None, metric: str) -> bool:
+    """Whether a finite value beats the best so far; one that is not finite never does."""
+    if not math.isfinite(value):
+        return False
+    if best is None:
+        return True
+    return value > best if HIGHER_IS_BETTER[metric] else value < best
+
+
+class Means(NamedTuple):
+    """Per target token: loss, nll; norm of the last gradient; rates of training alone."""
+
+    loss: float
+    nll: float
+    norm: float
+    tokens_per_second: float
+    seconds_per_update: float
+
+
+class Tally:
+    """Sums since `began`, from which a log line is made."""
+
+    def __init__(self, began: float) -> None:
+        self.began = began
+        self.loss = self.nll = self.norm = 0.0
+        self.tokens = self.updates = 0
+
+    def add(self, sums: LossSum, norm: float) -> None:
+        """One update."""
+        self.loss += float(sums.loss)
+        self.nll += float(sums.nll)
+        self.norm = norm
+        self.tokens += sums.tokens
+        self.updates += 1
+
+    def leave_out(self, seconds: float) -> None:
+        """Time that was not training."""
+        self.began += seconds
+
+    def means(self) -> Means:
+        """As they stand now."""
+        seconds = max(time.monotonic() - self.began, 1e-9)
+        tokens = max(self.tokens, 1)
+        return Means(
+            self.loss / tokens, self.nll / tokens, self.norm, self.tokens / seconds, seconds / max(self.updates, 1)
+        )

@@ -1,0 +1,131 @@
+"""Label-smoothed cross-entropy over decoder states, in chunks, so that all logits never exist at once.
+
+loss = (1 - e) * -ln p(y) + e * mean_v(-ln p(v)) for each target token (Szegedy 2016, section 7), summed; padding counts
+nowhere. The gradient is made in the same pass as the loss: a chunk's logits are used up before the next ones are made.
+
+Shape letters: B sentences, T target positions, n valid target tokens, c of them in a chunk, R readout size, M mixture
+components, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from nmt.data.batch import Batch
+from nmt.model import masks
+from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.model.interface import mix
+
+CHUNK = 1024  # target tokens whose logits exist at a time
+
+
+class LossSum(NamedTuple):
+    """Sums over target tokens (EOS counted): `loss` is what training minimises, with a gradient; nll is -ln p(y)."""
+
+    loss: Tensor
+    nll: Tensor
+    tokens: int
+
+
+def batch_loss(model: EncoderDecoder, batch: Batch, *, smoothing: float = 0.0, chunk: int = CHUNK) -> LossSum:
+    """The batch's summed loss, the attention's own named terms included."""
+    output = model(batch)
+    valid = masks.valid_mask(batch.target_lengths, batch.target_out.shape[1])
+    states = output.states[valid]
+    prior = None if output.log_prior is None else output.log_prior[valid]
+    projection = model.decoder.projection
+    loss, nll = chunked_cross_entropy(
+        states, prior, batch.target_out[valid], projection.weight, projection.bias, smoothing=smoothing, chunk=chunk
+    )
+    for extra in output.losses.values():
+        loss = loss + extra[valid].sum()
+    return LossSum(loss, nll, len(states))
+
+
+def chunked_cross_entropy(
+    states: Tensor,
+    log_prior: Tensor | None,
+    target: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    *,
+    smoothing: float,
+    chunk: int,
+) -> tuple[Tensor, Tensor]:
+    """States [n, R] (or [n, M, R] with log_prior [n, M]), target ids [n], projection [V, R] and [V] -> summed loss and
+    summed -ln p(target)."""
+    prior = states.new_zeros(len(states), 0) if log_prior is None else log_prior
+    loss, nll = _ChunkedCrossEntropy.apply(
+        states, prior, weight, bias, target, smoothing, chunk, torch.is_grad_enabled()
+    )  # type: ignore[no-untyped-call]
+    return loss, nll
+
+
+class _ChunkedCrossEntropy(torch.autograd.Function):
+    """Keeps, instead of logits, the gradients of what the readout read and of the projection."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        states: Tensor,
+        prior: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        target: Tensor,
+        smoothing: float,
+        chunk: int,
+        wanted: bool,
+    ) -> tuple[Tensor, Tensor]:
+        sums = [torch.zeros((), dtype=states.dtype, device=states.device) for _ in range(2)]
+        shared = [torch.zeros_like(weight), torch.zeros_like(bias)] if wanted else []
+        own: list[tuple[Tensor, ...]] = []
+        table, offset = (part.detach().requires_grad_(wanted) for part in (weight, bias))
+        for part, log_prior, ids in zip(
+            torch.split(states, chunk), torch.split(prior, chunk), torch.split(target, chunk), strict=True
+        ):
+            leaves = [x.detach().requires_grad_(wanted) for x in (part, log_prior)]
+            with torch.set_grad_enabled(wanted):
+                logits = mix(F.linear(leaves[0], table, offset), leaves[1] if log_prior.shape[1] else None)
+                loss, nll = _SmoothedNLL.apply(logits, ids, smoothing)  # type: ignore[no-untyped-call]
+            sums = [sums[0] + loss.detach(), sums[1] + nll.detach()]
+            if wanted:
+                *mine, table_gradient, offset_gradient = torch.autograd.grad(
+                    loss, [*leaves, table, offset], allow_unused=True, materialize_grads=True
+                )
+                own.append(tuple(mine))
+                shared = [shared[0].add_(table_gradient), shared[1].add_(offset_gradient)]
+        ctx.gradients = [*(torch.cat(parts) for parts in zip(*own, strict=True)), *shared]
+        ctx.mark_non_differentiable(sums[1])
+        return sums[0], sums[1]
+
+    @staticmethod
+    def backward(ctx: Any, *output: Tensor) -> tuple[Tensor | None, ...]:
+        gradients = [gradient * output[0] for gradient in ctx.gradients]
+        return (*gradients, None, None, None, None)
+
+
+class _SmoothedNLL(torch.autograd.Function):
+    """Logits [c, V], ids [c] -> summed smoothed loss and summed -ln p(ids); its gradient in closed form,
+    p - (1 - e) onehot(y) - e / V, written over the probabilities."""
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, ids: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+        log_probs = logits.log_softmax(-1)
+        ctx.save_for_backward(log_probs, ids)
+        ctx.smoothing = smoothing
+        nll = -log_probs.gather(1, ids.unsqueeze(1)).sum()
+        loss = nll if smoothing == 0 else (1 - smoothing) * nll - smoothing * log_probs.mean(-1).sum()
+        ctx.mark_non_differentiable(nll)
+        return loss.clone(), nll
+
+    @staticmethod
+    def backward(ctx: Any, *output: Tensor) -> tuple[Tensor | None, ...]:
+        log_probs, ids = ctx.saved_tensors
+        gradient = log_probs.exp_().sub_(ctx.smoothing / log_probs.shape[1])
+        on_target = gradient.new_full((len(ids), 1), ctx.smoothing - 1)
+        gradient.scatter_add_(1, ids.unsqueeze(1), on_target)
+        return gradient.mul_(output[0]), None, None

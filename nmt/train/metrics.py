@@ -1,0 +1,48 @@
+"""What training tells: events in metrics.jsonl for machines, and lines on stderr for people.
+
+Every event has `event`, `update`, `epoch` (fractions count), `seconds` since training began. `train` events have the
+means since the one before, per target token: `loss` (smoothed), `nll`, and `learning_rate`, `gradient_norm` (of the
+last update, before clipping), `tokens_per_second` (target tokens, EOS counted, no padding; validation time left out).
+`valid` events have `loss` (-ln p per target token, without smoothing), `perplexity`, `tokens`, `bleu`, `chrf`,
+`signature`, `better`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+
+class Metrics:
+    """Writes both. A line of metrics.jsonl is written at once and flushed, so a kill loses none."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.file = open(path, "w", encoding="utf-8", newline="\n")  # noqa: SIM115 - it lives as long as the training
+
+    def event(self, **values: Any) -> None:
+        """One object on a line of its own; a number that is not finite, which JSON has no word for, is null."""
+        known = {
+            key: None if isinstance(value, float) and not math.isfinite(value) else value
+            for key, value in values.items()
+        }
+        self.file.write(json.dumps(known, ensure_ascii=False, allow_nan=False) + "\n")
+        self.file.flush()
+
+    def close(self) -> None:
+        """No more events."""
+        self.file.close()
+
+
+def say(text: str) -> None:
+    """A line for people."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def clock(seconds: float) -> str:
+    """Seconds as h:mm:ss."""
+    return str(timedelta(seconds=round(seconds)))

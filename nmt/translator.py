@@ -1,0 +1,256 @@
+"""A trained run ready for use: lines -> translations, pairs -> log-probabilities and attention.
+
+Shape letters: L layers, H heads, S source pieces with EOS, T target pieces with EOS.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from nmt.compose import override_values
+from nmt.config import AlignmentConfig, Config, SearchConfig, read_config
+from nmt.data.batch import Batch, make_batch, plan_in_order
+from nmt.data.special import BOS, PAD, UNK
+from nmt.data.tokenizer import Tokenizer
+from nmt.data.words import piece_words
+from nmt.errors import UserError
+from nmt.model.assemble import assemble
+from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.run import Run, load_weights
+from nmt.search.beam import beam_search
+from nmt.search.greedy import greedy_search
+from nmt.search.hypothesis import Hypothesis
+from nmt.search.penalty import LengthPenalty, MeanPenalty, NoPenalty, WuPenalty
+
+FORCED_BATCH_TOKENS = 4096  # max(S, T) x pairs when given targets are scored or aligned
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A line's translation: its best hypothesis as text, and all that were asked for; a blank line has none.
+
+    notes: what a person should know of it ("cut at the maximum length", "source cut to N tokens").
+    """
+
+    text: str
+    hypotheses: tuple[Hypothesis, ...]
+    notes: tuple[str, ...] = ()
+
+
+class Score(NamedTuple):
+    """ln p of a given target, EOS included: its sum, and a value a piece (and EOS) beside the pieces' names."""
+
+    log_prob: float
+    tokens: tuple[str, ...]
+    token_log_probs: tuple[float, ...]
+
+
+class PieceWeights(NamedTuple):
+    """What the model read of a pair: weights [L, H, T, S], the last row and column EOS's; each piece's word, from 0."""
+
+    weights: NDArray[np.float32]
+    source_map: list[int]
+    target_map: list[int]
+
+
+class Translator:
+    """A network with its tokenizers and settings. Results do not depend on what else is in a call."""
+
+    def __init__(
+        self,
+        *,
+        model: EncoderDecoder,
+        source_tokenizer: Tokenizer,
+        target_tokenizer: Tokenizer,
+        config: Config,
+        run: Path,
+    ) -> None:
+        self.model = model
+        self.source_tokenizer = source_tokenizer
+        self.target_tokenizer = target_tokenizer
+        self.config = config
+        self.search: SearchConfig = config.search
+        self.alignment: AlignmentConfig = config.alignment
+        self.run = run
+        self.penalty = make_penalty(config.search)
+        self.banned = (UNK, BOS, PAD, *target_tokenizer.banned_ids)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the network is."""
+        return next(self.model.parameters()).device
+
+    @torch.inference_mode()
+    def translate(self, lines: Sequence[str], nbest: int = 1, weights: bool = False) -> list[Translation]:
+        """Each line's translation, in order; with `weights` every hypothesis carries its attention [L, H, T, S]."""
+        if not 1 <= nbest <= self.search.beam_size:
+            raise UserError(f"nbest is {nbest}: allowed is 1 to search.beam_size, {self.search.beam_size}")
+        encoded = [self._fit(self.source_tokenizer.encode(line)) for line in lines]
+        sources = [ids for ids, _ in encoded]
+        found: list[Translation] = [Translation("", ()) for _ in lines]
+        lengths = np.array([len(ids) + 1 for ids in sources], dtype=np.int64)
+        for rows in plan_in_order(lengths, max(1, self.search.batch_tokens // self.search.beam_size)):
+            filled = [row for row in rows if sources[row]]
+            if filled:
+                hypotheses = self._search([sources[row] for row in filled], nbest)
+                for row, best in zip(filled, hypotheses, strict=True):
+                    found[row] = self._translation(best, encoded[row][1])
+        return self._with_weights(sources, found) if weights else found
+
+    @torch.inference_mode()
+    def score(self, pairs: Sequence[tuple[str, str]]) -> list[Score]:
+        """ln p of each given target; a pair with a blank side has no tokens and 0.0."""
+        scores = [Score(0.0, (), ()) for _ in pairs]
+        for rows, batch in self._forced(pairs):
+            output = self.model(batch)
+            log_probs = self.model.decoder.readout(output.states, output.log_prior).log_softmax(-1)
+            chosen = log_probs.gather(2, batch.target_out.unsqueeze(2)).squeeze(2).double().cpu()
+            for row, ids, values, length in zip(
+                rows, batch.target_out.tolist(), chosen.tolist(), batch.target_lengths.tolist(), strict=True
+            ):
+                names = tuple(self.target_tokenizer.pieces(ids[:length]))
+                scores[row] = Score(sum(values[:length]), names, tuple(values[:length]))
+        return scores
+
+    @torch.inference_mode()
+    def attention(self, pairs: Sequence[tuple[str, str]]) -> list[PieceWeights]:
+        """The attention over the source of each given pair; zeros for a pair with a blank side."""
+        read = [
+            PieceWeights(
+                self._no_weights(self.source_tokenizer.encode(source), self.target_tokenizer.encode(target)),
+                piece_words(self.source_tokenizer, source),
+                piece_words(self.target_tokenizer, target),
+            )
+            for source, target in pairs
+        ]
+        for rows, batch in self._forced(pairs):
+            for row, weights in zip(rows, self._cross(batch), strict=True):
+                read[row] = read[row]._replace(weights=weights)
+        return read
+
+    def _search(self, sources: list[list[int]], nbest: int) -> list[list[Hypothesis]]:
+        batch = make_batch(sources, [[] for _ in sources]).to(self.device)
+        limits = (batch.source_lengths * self.search.max_ratio).long() + self.search.max_offset
+        longest = self.model.decoder.longest
+        limits = limits if longest is None else limits.clamp(max=longest)
+        memory, decoder = self.model.encode(batch), self.model.decoder
+        if self.search.beam_size == 1:
+            return greedy_search(decoder, memory, max_lengths=limits, banned=self.banned, penalty=self.penalty)
+        return beam_search(
+            decoder,
+            memory,
+            beam_size=self.search.beam_size,
+            max_lengths=limits,
+            banned=self.banned,
+            penalty=self.penalty,
+            nbest=nbest,
+        )
+
+    def _fit(self, ids: list[int]) -> tuple[list[int], tuple[str, ...]]:
+        """Ids that the encoder's positions reach, and a note where they had to be cut."""
+        longest = self.model.encoder.longest
+        if longest is None or len(ids) < longest:
+            return ids, ()
+        return ids[: longest - 1], (f"source cut to {longest - 1} of {len(ids)} pieces",)
+
+    def _translation(self, hypotheses: list[Hypothesis], notes: tuple[str, ...]) -> Translation:
+        if not hypotheses[0].finished:
+            notes = (*notes, "cut at the maximum length")
+        return Translation(self.target_tokenizer.decode(hypotheses[0].tokens), tuple(hypotheses), notes)
+
+    def _with_weights(self, sources: list[list[int]], found: list[Translation]) -> list[Translation]:
+        """One forced pass over the finished tokens: what is exported can never change what was found."""
+        flat = [(row, hypothesis) for row, one in enumerate(found) for hypothesis in one.hypotheses]
+        pairs = [(sources[row], list(hypothesis.tokens)) for row, hypothesis in flat]
+        carrying: list[list[Hypothesis]] = [[] for _ in found]
+        weights: list[NDArray[np.float32] | None] = [None] * len(flat)
+        for rows, batch in self._batches(pairs):
+            for place, one in zip(rows, self._cross(batch), strict=True):
+                weights[place] = one
+        for (row, hypothesis), own in zip(flat, weights, strict=True):
+            carrying[row].append(replace(hypothesis, weights=own))
+        return [replace(one, hypotheses=tuple(kept)) for one, kept in zip(found, carrying, strict=True)]
+
+    def _forced(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[list[int], Batch]]:
+        """Batches of the pairs with text on both sides, and their places in `pairs`."""
+        ids = [(self.source_tokenizer.encode(source), self.target_tokenizer.encode(target)) for source, target in pairs]
+        for number, (source, target) in enumerate(ids, start=1):
+            self._check_length(len(source), self.model.encoder.longest, f"pair {number}: the source")
+            self._check_length(len(target), self.model.decoder.longest, f"pair {number}: the target")
+        places = [place for place, (source, target) in enumerate(ids) if source and target]
+        for rows, batch in self._batches([ids[place] for place in places]):
+            yield [places[row] for row in rows], batch
+
+    def _batches(self, pairs: list[tuple[list[int], list[int]]]) -> Iterator[tuple[list[int], Batch]]:
+        lengths = np.array([max(len(source), len(target)) + 1 for source, target in pairs], dtype=np.int64)
+        for rows in plan_in_order(lengths, FORCED_BATCH_TOKENS):
+            batch = make_batch([pairs[row][0] for row in rows], [pairs[row][1] for row in rows])
+            yield rows, batch.to(self.device)
+
+    def _cross(self, batch: Batch) -> list[NDArray[np.float32]]:
+        """Each sentence's attention over the source [L, H, T, S], without padding."""
+        maps = self.model.attention_maps(batch)["cross"].float().cpu().numpy()
+        sizes = zip(batch.target_lengths.tolist(), batch.source_lengths.tolist(), strict=True)
+        return [maps[row, :, :, :steps, :size].copy() for row, (steps, size) in enumerate(sizes)]
+
+    def _no_weights(self, source: list[int], target: list[int]) -> NDArray[np.float32]:
+        return np.zeros((self.model.decoder.layers, 1, len(target) + 1, len(source) + 1), dtype=np.float32)
+
+    @staticmethod
+    def _check_length(pieces: int, longest: int | None, what: str) -> None:
+        if longest is not None and pieces >= longest:
+            raise UserError(f"{what} has {pieces} pieces: this model's positions reach to {longest - 1}")
+
+
+def make_penalty(search: SearchConfig) -> LengthPenalty:
+    """The length penalty that `search` names."""
+    if search.length_penalty == "wu":
+        return WuPenalty(alpha=search.alpha)
+    return MeanPenalty() if search.length_penalty == "mean" else NoPenalty()
+
+
+def choose_device(name: str) -> torch.device:
+    """`auto` takes a GPU where there is one. UserError for one that is not there."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise UserError(f"device is {name!r}: it can't be used here ({reason})") from error
+    return device
+
+
+def load(run: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Translator:
+    """A run directory -> Translator, in evaluation mode. Overrides change how it searches, never what was trained."""
+    opened = Run.open(Path(run))
+    values: dict[str, Any] = override_values(opened.values(), overrides)
+    config = read_config(values)
+    _check_overrides(opened.config(), config)
+    source, target = opened.tokenizers()
+    model = assemble(config, source_vocabulary=len(source), target_vocabulary=len(target))
+    load_weights(opened.best, model)
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    return Translator(
+        model=model.to(choose_device(config.device)).eval(),
+        source_tokenizer=source,
+        target_tokenizer=target,
+        config=config,
+        run=opened.path,
+    )
+
+
+def _check_overrides(trained: Config, asked: Config) -> None:
+    for section in ("data", "tokenizer", "model", "attention", "wiring", "position", "optimizer", "schedule", "train"):
+        if getattr(trained, section) != getattr(asked, section):
+            raise UserError(f"{section}: a trained run's {section} can't be changed; search, alignment, device can")
