@@ -16,8 +16,8 @@ from pathlib import Path
 
 from nmt.align.lines import jsonl_line, nematus_block, parse_jsonl, pharaoh_line
 from nmt.align.npz import read_npz, read_npz_header, write_npz
-from nmt.data.files import open_whole
 from nmt.align.record import Header, Record
+from nmt.data.files import open_whole
 from nmt.errors import UserError
 
 _TEXT_FORMATS = {"jsonl": jsonl_line, "pharaoh": pharaoh_line, "nematus": nematus_block}

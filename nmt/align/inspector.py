@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 
 from nmt.align.matrix import Weights
-from nmt.data.files import open_whole
 from nmt.align.record import Header, Record
+from nmt.data.files import open_whole
 
 _PLACE = "{{DATA}}"
 

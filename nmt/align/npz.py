@@ -33,8 +33,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from nmt.align.matrix import AlignmentMatrix
-from nmt.data.files import open_whole
 from nmt.align.record import Header, Record
+from nmt.data.files import open_whole
 from nmt.data.words import split_words
 from nmt.errors import UserError
 

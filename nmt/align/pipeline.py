@@ -9,7 +9,9 @@ from itertools import tee
 from nmt.align.extract import Aligner, align_pairs
 from nmt.align.links import Link, Rule, argmax_links, symmetrize
 from nmt.align.matrix import AlignmentMatrix
-from nmt.align.record import Record
+from nmt.align.record import Header, Record, make_header
+from nmt.config import AlignmentConfig
+from nmt.translator import Translator
 
 Linker = Callable[[AlignmentMatrix], set[Link]]
 
@@ -51,3 +53,16 @@ def symmetrize_records(
         turned = {(source, target) for target, source in linker(matrix)}
         sizes = len(record.matrix.source_words), len(record.matrix.target_words)
         yield replace(record, links=frozenset(symmetrize(set(record.links), turned, rule, *sizes)))
+
+
+def describe(translator: Translator, alignment: AlignmentConfig, *, links: str) -> Header:
+    """The header of an export that this run's weights make; `links` is the rule."""
+    return make_header(
+        run=translator.run.resolve().name,
+        layer=alignment.layer,
+        head=alignment.head,
+        shift=alignment.shift,
+        links=links,
+        source_tokenizer=translator.source_tokenizer.digest,
+        target_tokenizer=translator.target_tokenizer.digest,
+    )

@@ -147,17 +147,9 @@ def _symmetrized(records: Iterator[Record], reverse: Translator, rule: Rule, lin
 
 
 def _header(arguments: argparse.Namespace, translator: Translator, alignment: AlignmentConfig) -> Header:
-    from nmt.align.record import make_header
+    from nmt.align.pipeline import describe
 
     links = "argmax" if arguments.threshold is None else f"weight >= {arguments.threshold}"
     if arguments.reverse:
         links += f", {arguments.symmetrize or _DEFAULT_RULE} with {arguments.reverse.resolve().name}"
-    return make_header(
-        run=translator.run.resolve().name,
-        layer=alignment.layer,
-        head=alignment.head,
-        shift=alignment.shift,
-        links=links,
-        source_tokenizer=translator.source_tokenizer.digest,
-        target_tokenizer=translator.target_tokenizer.digest,
-    )
+    return describe(translator, alignment, links=links)

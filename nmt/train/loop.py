@@ -21,6 +21,7 @@ from nmt.train.loss import LossSum, batch_loss
 from nmt.train.metrics import Metrics, clock, say
 from nmt.train.schedule import Schedule
 
+MAX_LOSS = 700.0  # a token: e to this power is about the largest float, and no training comes back from there
 HIGHER_IS_BETTER = {"loss": False, "perplexity": False, "bleu": True, "chrf": True}
 
 
@@ -36,8 +37,8 @@ class Validation(NamedTuple):
 
     @property
     def perplexity(self) -> float:
-        """exp(loss)."""
-        return math.exp(min(self.loss, 700.0))
+        """exp(loss); infinite beyond what a float holds."""
+        return math.exp(self.loss) if self.loss < MAX_LOSS or math.isnan(self.loss) else math.inf
 
 
 class Trainer:
@@ -131,12 +132,15 @@ class Trainer:
         self.optimizer.zero_grad(set_to_none=True)
 
     def is_finite(self, sums: LossSum, norm: Tensor) -> bool:
-        """Whether the update may be made; after train.bad_steps in a row that may not, training has failed."""
-        if bool(torch.isfinite(norm)) and bool(torch.isfinite(sums.loss)):
+        """Whether the update may be made; after train.bad_steps in a row that may not, training has failed.
+
+        A finite loss with a perplexity beyond all floats is no better than nan: saturated gates stay finite for ever.
+        """
+        if math.isfinite(norm) and math.isfinite(sums.loss) and sums.nll < MAX_LOSS * sums.tokens:
             self.bad = 0
             return True
         self.bad += 1
-        say(f"update {self.update}: the loss or its gradient is not finite: skipped ({self.bad} in a row)")
+        say(f"update {self.update}: loss, gradient or perplexity is not finite: skipped ({self.bad} in a row)")
         if self.bad >= self.config.bad_steps:
             kept = f"{self.run.best} is the last good one" if self.best is not None else "no weights were saved"
             raise Unsuccessful(f"training diverged: non-finite loss up to update {self.update}; {kept}")

@@ -1,0 +1,86 @@
+"""Every attention preset learns to copy and to reverse, and attends to what it translates.
+
+Presets are found by listing configs/attention. The weights are those of the run's own alignment settings; of a
+Transformer, one layer and head chosen on other sentences than are checked.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import nmt
+from nmt.align.extract import align_pairs, choose_head
+from nmt.align.links import argmax_links
+from nmt.compose import compose, config_folder
+from nmt.data.pharaoh import Links
+from nmt.model.attention.none import NoAttention
+from nmt.translator import Translator
+from tests.integration.conftest import Trained
+from tests.integration.toy import TASKS, read
+
+PRESETS = sorted(path.stem for path in (config_folder() / "attention").glob("*.yaml"))
+ALIASES = {"recurrent": "luong_general"}
+UNALIGNED = {"none": "a fixed vector has no weights to align by"}
+SLOW = {("rev", "transformer"): "positions have to be learnt from both ends: thousands of updates"}
+CASES = [
+    pytest.param(task, preset, marks=[pytest.mark.slow] * ((task, preset) in SLOW))
+    for preset in PRESETS
+    if preset not in {*ALIASES, *UNALIGNED}
+    for task in TASKS
+]
+
+
+def gold(source: str, task: str) -> set[tuple[int, int]]:
+    words = len(source.split())
+    return {(words - 1 - j if task == "rev" else j, j) for j in range(words)}
+
+
+def pairs(folder: Path, task: str, part: str) -> list[tuple[str, str]]:
+    return list(zip(read(folder / f"{task}.{part}.src"), read(folder / f"{task}.{part}.trg"), strict=True))
+
+
+def weights_of(translator: Translator, chosen_on: list[tuple[str, str]], task: str) -> tuple[int, int | None]:
+    """(layer, head): the run's own, or of many heads the best one of sentences kept for choosing."""
+    read_pairs = translator.attention(chosen_on)
+    if read_pairs[0].weights.shape[:2] == (1, 1):
+        return translator.alignment.layer, translator.alignment.head
+    links = [frozenset(gold(source, task)) for source, _ in chosen_on]
+    choice = choose_head(read_pairs, [Links(one, one) for one in links])
+    assert choice.shift == translator.alignment.shift, "the shift that the preset declares is not the best one"
+    return choice.layer, choice.head
+
+
+@pytest.mark.parametrize(("task", "preset"), CASES)
+def test_learns_and_attends_to_what_it_translates(task: str, preset: str, trained: Trained, toy: Path) -> None:
+    run = trained(task, preset)
+    events = map(json.loads, read(run / "metrics.jsonl"))
+    assert max(event["bleu"] for event in events if event["event"] == "valid") > 95
+
+    translator = nmt.load(run)
+    layer, head = weights_of(translator, pairs(toy, task, "dev"), task)
+    checked = pairs(toy, task, "test")
+    matrices = align_pairs(translator, checked, layer=layer, head=head, shift=translator.alignment.shift)
+    hits = [
+        link in argmax_links(matrix)
+        for (source, _), matrix in zip(checked, matrices, strict=True)
+        for link in sorted(gold(source, task))
+    ]
+    assert sum(hits) / len(hits) >= 0.95
+
+
+@pytest.mark.parametrize(("alias", "preset"), ALIASES.items())
+def test_an_alias_is_its_preset(alias: str, preset: str) -> None:
+    """So the tests of the preset are those of the alias."""
+    where = ["data.root=x", "data.source_language=src", "data.target_language=trg", "model=recurrent"]
+    assert compose([*where, f"attention={alias}"]) == compose([*where, f"attention={preset}"])
+
+
+@pytest.mark.parametrize("preset", UNALIGNED)
+def test_a_preset_without_alignment_has_no_attention(preset: str) -> None:
+    config = compose(
+        ["data.root=x", "data.source_language=src", "data.target_language=trg", "model=recurrent", f"attention={preset}"]
+    )
+    assert config.attention["_target_"].endswith(NoAttention.__name__)

@@ -1,0 +1,176 @@
+"""Small real models of every kind that configs/ names, found by listing it, and sentences for them.
+
+Sizes are distinct primes where nothing forces them to be equal (Luong's dot wants query and memory of one size, heads
+must divide), so that a swapped axis cannot pass. Dropout is off but where a test asks for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+import torch
+
+from nmt.compose import compose, config_folder
+from nmt.config import Config
+from nmt.data.batch import Batch, make_batch
+from nmt.data.special import PAD
+from nmt.model.assemble import assemble
+from nmt.model.encoder_decoder import EncoderDecoder
+
+SOURCE_VOCABULARY, TARGET_VOCABULARY = 23, 29
+CORPUS = ("data.root=corpus", "data.source_language=xx", "data.target_language=yy")
+DRY = ("model.encoder.dropout=0", "model.decoder.dropout=0")
+RECURRENT = (
+    *DRY,
+    "model=recurrent",
+    "model.embedding_size=7",
+    "model.encoder.hidden_size=5",
+    "model.decoder.hidden_size=10",
+)
+TRANSFORMER = (
+    *DRY,
+    "model=transformer",
+    "model.embedding_size=6",
+    "model.encoder.self_attention.heads=2",
+    "model.tied=none",
+    *(f"model.{side}.{setting}" for side in ("encoder", "decoder") for setting in ("layers=2", "feedforward_size=11")),
+)
+AFTER_STEP = "wiring={_target_: nmt.model.recurrent.wiring.AfterStep}"
+# A multi-head preset names no wiring, and takes its heads from a Transformer's.
+OWN = {"transformer": ("attention.heads=2", AFTER_STEP)}
+PRESETS = sorted(file.stem for file in (config_folder() / "attention").glob("*.yaml"))
+
+
+def _recurrent() -> dict[str, tuple[str, ...]]:
+    """Every attention preset with each cell, and without input feeding where the preset has it."""
+    cases: dict[str, tuple[str, ...]] = {}
+    for preset in PRESETS:
+        chosen = (*RECURRENT, f"attention={preset}", *OWN.get(preset, ()))
+        cases[f"recurrent-{preset}-gru"] = chosen
+        two = tuple(
+            f"model.{side}.{setting}" for side in ("encoder", "decoder") for setting in ("layers=2", "cell=lstm")
+        )
+        cases[f"recurrent-{preset}-lstm2"] = (*chosen, *two)
+        if preset != "bahdanau":
+            cases[f"recurrent-{preset}-unfed"] = (*chosen, "wiring.input_feeding=false", "model.decoder.layers=2")
+    cases["recurrent-none-summary"] = (*RECURRENT, "attention=none", "attention.feed_summary=true")
+    cases["recurrent-bahdanau-one-way"] = (
+        *RECURRENT,
+        "attention=bahdanau",
+        "model.encoder.bidirectional=false",
+        "model.decoder.layers=3",
+    )
+    return cases
+
+
+def _transformer() -> dict[str, tuple[str, ...]]:
+    """Each norm with each kind of position, and every preset that can stand without a wiring."""
+    cases = {
+        f"transformer-{name}-{position}": (
+            *TRANSFORMER,
+            f"position={position}",
+            f"model.encoder.pre_norm={pre}",
+            f"model.decoder.pre_norm={pre}",
+        )
+        for name, pre in (("pre", "true"), ("post", "false"))
+        for position in sorted(file.stem for file in (config_folder() / "position").glob("*.yaml"))
+    }
+    # `none` reads no context of the model's size, which the residual sum needs (tested in tests/test_configs.py)
+    for preset in sorted({*PRESETS} - {"none", "transformer"}):
+        cases[f"transformer-{preset}"] = (*TRANSFORMER, f"attention={preset}", "wiring=null")
+    return cases
+
+
+CASES = {**_recurrent(), **_transformer()}
+FEW = (
+    "recurrent-bahdanau-lstm2",
+    "recurrent-luong_general-gru",
+    "recurrent-luong_concat-unfed",
+    "recurrent-transformer-gru",
+    "recurrent-none-gru",
+    "transformer-pre-sinusoidal",
+    "transformer-post-learned",
+)
+
+
+@cache
+def config_of(case: str, *overrides: str) -> Config:
+    """The configuration of one case, composed as `nmt train` composes it."""
+    return compose([*CORPUS, *CASES[case], *overrides])
+
+
+def build_model(
+    case: str, *overrides: str, seed: int = 3, source: int = SOURCE_VOCABULARY, target: int = TARGET_VOCABULARY
+) -> EncoderDecoder:
+    """A random model of this case in double precision, in evaluation mode. Its biases are random as well."""
+    torch.manual_seed(seed)
+    model = assemble(config_of(case, *overrides), source_vocabulary=source, target_vocabulary=target).double().eval()
+    for parameter in model.parameters():
+        if parameter.dim() == 1:
+            parameter.data += 0.1 * torch.randn_like(parameter)
+    return model
+
+
+def sentences(count: int = 4, vocabulary: int = SOURCE_VOCABULARY, longest: int = 6, seed: int = 11) -> list[list[int]]:
+    """Random piece ids; the lengths differ, the first sentence is the longest and the second has one piece."""
+    random = np.random.default_rng(seed)
+    lengths = [longest, 1, *random.integers(1, longest, size=max(0, count - 2))][:count]
+    return [random.integers(PAD + 1, vocabulary, size=length).tolist() for length in lengths]
+
+
+def toy_batch(count: int = 4, seed: int = 11) -> Batch:
+    """Pairs whose longest source is not the one with the longest target."""
+    targets = sentences(count, TARGET_VOCABULARY, longest=5, seed=seed + 1)
+    return make_batch(sentences(count, seed=seed), targets[::-1])
+
+
+def alone(batch: Batch, row: int) -> Batch:
+    """One pair of a batch, cut to its own lengths."""
+    size, steps = int(batch.source_lengths[row]), int(batch.target_lengths[row])
+    return Batch(
+        batch.source[row : row + 1, :size],
+        batch.source_lengths[row : row + 1],
+        batch.target_in[row : row + 1, :steps],
+        batch.target_out[row : row + 1, :steps],
+        batch.target_lengths[row : row + 1],
+        batch.index[row : row + 1],
+    )
+
+
+def overwrite_padding(batch: Batch, source: int, target: int) -> Batch:
+    """The same pairs, with these ids where padding was."""
+
+    def filled(ids: torch.Tensor, lengths: torch.Tensor, token: int) -> torch.Tensor:
+        return ids.masked_fill(torch.arange(ids.shape[1]) >= lengths.unsqueeze(1), token)
+
+    return replace(
+        batch,
+        source=filled(batch.source, batch.source_lengths, source),
+        target_in=filled(batch.target_in, batch.target_lengths, target),
+        target_out=filled(batch.target_out, batch.target_lengths, target),
+    )
+
+
+@dataclass
+class ToyStore:
+    """Pairs in memory, with what the training loop asks of a PairStore."""
+
+    sources: list[list[int]]
+    targets: list[list[int]]
+
+    def __post_init__(self) -> None:
+        self.source_lengths = np.array([len(ids) + 1 for ids in self.sources])
+        self.target_lengths = np.array([len(ids) + 1 for ids in self.targets])
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    def batch(self, rows: list[int]) -> Batch:
+        return make_batch([self.sources[row] for row in rows], [self.targets[row] for row in rows], rows)
+
+
+def toy_store(count: int) -> ToyStore:
+    """`count` random pairs."""
+    return ToyStore(sentences(count, seed=21), sentences(count, TARGET_VOCABULARY, longest=9, seed=22))

@@ -1,0 +1,81 @@
+"""Exported weights: distributions over the source, and asking for them changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from nmt.model import masks
+from tests.laws.models import CASES, build_model, toy_batch
+
+# Every dropout that a configuration has, at one half: weights are exported without any.
+DROPOUT = ("model.encoder.dropout=0.5", "model.decoder.dropout=0.5")
+OF_HEADS = ("attention.head.dropout=0.5",)
+OF_ONE = ("attention.dropout=0.5",)
+
+
+def _dropout(case: str) -> tuple[str, ...]:
+    if case.startswith("recurrent-none"):
+        return DROPOUT
+    many = case.startswith(("transformer-p", "recurrent-transformer"))
+    return (*DROPOUT, *(OF_HEADS if many else OF_ONE))
+
+
+@pytest.mark.parametrize("case", CASES)
+@torch.no_grad()
+def test_rows_sum_to_one_over_valid_columns(case: str) -> None:
+    batch = toy_batch()
+    maps = build_model(case, *_dropout(case)).attention_maps(batch)
+    source = masks.valid_mask(batch.source_lengths, batch.source.shape[1])
+    target = masks.valid_mask(batch.target_lengths, batch.target_in.shape[1])
+    for name, rows, columns in (("cross", target, source), ("encoder", source, source), ("decoder", target, target)):
+        if name != "cross" and case.startswith("recurrent"):
+            assert name not in maps
+            continue
+        weights = maps[name].movedim(0, 2)  # [L, H, B, rows, columns]
+        assert (weights >= 0).all()
+        sums = weights.sum(-1)[..., rows]
+        expected = torch.zeros_like(sums) if case.startswith("recurrent-none") else torch.ones_like(sums)
+        torch.testing.assert_close(sums, expected, atol=1e-12, rtol=0)
+        valid_rows = weights[:, :, rows]  # [L, H, rows, columns]
+        beyond = (~columns).unsqueeze(1).expand(-1, rows.shape[1], -1)[rows]
+        assert not valid_rows.masked_select(beyond).any()
+
+
+@pytest.mark.parametrize("case", CASES)
+@torch.no_grad()
+def test_maps_have_every_layer_and_head(case: str) -> None:
+    batch = toy_batch()
+    maps = build_model(case).attention_maps(batch)
+    (rows, size), steps = batch.source.shape, batch.target_in.shape[1]
+    if case.startswith("transformer"):
+        heads = 2 if case.startswith("transformer-p") else 1
+        assert maps["encoder"].shape == (rows, 2, 2, size, size)
+        assert maps["decoder"].shape == (rows, 2, 2, steps, steps)
+        assert maps["cross"].shape == (rows, 2, heads, steps, size)
+    else:
+        heads = 2 if "transformer" in case else 1
+        assert maps.keys() == {"cross"}
+        assert maps["cross"].shape == (rows, 1, heads, steps, size)
+
+
+@pytest.mark.parametrize("case", CASES)
+@torch.no_grad()
+def test_asking_changes_nothing(case: str) -> None:
+    """The same bits, asked or not, and the layers' weights do not depend on which others are asked for."""
+    model, batch = build_model(case), toy_batch()
+    plain = model(batch)
+    memory = model.encoder(batch.source, batch.source_lengths, range(model.encoder.layers))
+    prepared = model.decoder.prepare(memory)
+    asked = model.decoder.forward(batch.target_in, prepared, range(model.decoder.layers))
+    assert torch.equal(plain.states, asked.states)
+    assert torch.equal(memory.states, model.encode(batch).states)
+    for layer in range(model.decoder.layers):
+        own = model.decoder.forward(batch.target_in, prepared, [layer])
+        assert torch.equal(own.weights[:, 0], asked.weights[:, layer])
+
+
+def test_not_in_training() -> None:
+    model = build_model("recurrent-bahdanau-gru").train()
+    with pytest.raises(AssertionError, match="evaluation mode"):
+        model.attention_maps(toy_batch())

@@ -1,0 +1,72 @@
+"""Dropout by counting: its rate, its mean, the evenness of its bits, and when it is off."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from nmt.model.dropout import LEVELS, Dropout
+
+COUNT = 400_000
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.25, 0.5, 0.9])
+def test_rate_and_mean(rate: float) -> None:
+    """Of 400,000 ones the dropped share is the rate in steps of 1/256, within 4 standard deviations; the mean holds."""
+    dropped = round(rate * LEVELS) / LEVELS
+    out = Dropout(rate)(torch.ones(COUNT))
+    deviation = math.sqrt(dropped * (1 - dropped) / COUNT)
+    assert float((out == 0).float().mean()) == pytest.approx(dropped, abs=4 * deviation)
+    assert float(out.mean()) == pytest.approx(1.0, abs=4 * deviation / (1 - dropped))
+    assert out[out != 0].unique().tolist() == pytest.approx([1 / (1 - dropped)])
+
+
+@pytest.mark.parametrize("byte", range(8))
+def test_every_byte_of_a_draw_is_even(byte: int) -> None:
+    """Eight masks are cut from each 64-bit number: a dead sign bit would halve the rate of each eighth element."""
+    out = Dropout(0.5)(torch.ones(COUNT))[byte::8]
+    assert float((out == 0).float().mean()) == pytest.approx(0.5, abs=4 * math.sqrt(0.25 / (COUNT / 8)))
+
+
+def test_neighbours_are_independent() -> None:
+    """Both of two neighbours are dropped in a quarter of all cases."""
+    zero = (Dropout(0.5)(torch.ones(COUNT)) == 0).float()
+    assert float((zero[1:] * zero[:-1]).mean()) == pytest.approx(0.25, abs=4 * math.sqrt(0.1875 / COUNT) * 1.5)
+
+
+def test_gradient_is_the_mask() -> None:
+    x = torch.ones(17, 3, requires_grad=True)
+    out = Dropout(0.5)(x)
+    out.sum().backward()
+    assert torch.equal(out, x.grad)
+
+
+def test_off_in_evaluation_and_at_rate_zero() -> None:
+    x = torch.randn(11, 5)
+    assert Dropout(0.5).eval()(x) is x
+    assert Dropout(0.0)(x) is x
+
+
+def test_seeds() -> None:
+    """One seed, one mask; another seed, another."""
+    masks = []
+    for seed in (1, 1, 2):
+        torch.manual_seed(seed)
+        masks.append(Dropout(0.5)(torch.ones(100)))
+    assert torch.equal(masks[0], masks[1])
+    assert not torch.equal(masks[0], masks[2])
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1,), (7, 1, 3)])
+def test_any_shape_and_type(shape: tuple[int, ...]) -> None:
+    out = Dropout(0.5)(torch.ones(shape, dtype=torch.float64))
+    assert out.shape == shape
+    assert out.dtype == torch.float64
+
+
+@pytest.mark.parametrize("rate", [-0.1, 1.0, 1.5, math.nan])
+def test_impossible_rates(rate: float) -> None:
+    with pytest.raises(ValueError, match=r"allowed is 0 <= dropout < 1"):
+        Dropout(rate)

@@ -1,0 +1,313 @@
+"""The training loop on a tiny store in memory: what is best, when it stops, and what an update is made of."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from nmt.config import TrainConfig
+from nmt.errors import Unsuccessful
+from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.run import Run, load_weights
+from nmt.search.greedy import greedy_search
+from nmt.search.penalty import NoPenalty
+from nmt.train.loop import Trainer, Validation, is_better
+from nmt.train.perplexity import token_loss
+from nmt.train.schedule import InverseSquareRoot, Plateau
+from tests.laws.models import ToyStore, build_model, toy_store
+
+CASE = "recurrent-luong_general-gru"
+DROPOUT = ("model.encoder.dropout=0.5", "model.decoder.dropout=0.5")
+NEVER = 1000
+
+
+def settings(**changed: Any) -> TrainConfig:
+    """Of a short training without validations but the last."""
+    given: dict[str, Any] = {
+        "updates": 6,
+        "batch_tokens": 60,
+        "pool": 100,
+        "accumulate": 1,
+        "label_smoothing": 0.0,
+        "clip_norm": 0.0,
+        "valid_every": NEVER,
+        "log_every": 1,
+        "metric": "loss",
+        "patience": NEVER,
+        "bad_steps": 10,
+    }
+    return TrainConfig(**{**given, **changed})
+
+
+def trainer(
+    folder: Path,
+    *,
+    model: EncoderDecoder | None = None,
+    store: ToyStore | None = None,
+    validate: Callable[[], Validation] | None = None,
+    schedule: Any = None,
+    optimizer: Callable[..., torch.optim.Optimizer] = torch.optim.SGD,
+    lr: float = 0.1,
+    **changed: Any,
+) -> Trainer:
+    model = model or build_model(CASE)
+    return Trainer(
+        model=model,
+        store=store or toy_store(12),  # type: ignore[arg-type]
+        optimizer=optimizer(model.parameters(), lr=lr),
+        schedule=schedule or InverseSquareRoot(warmup=1),
+        validate=validate or (lambda: scored(0.0)),
+        config=settings(**changed),
+        run=Run(folder),
+        seed=5,
+    )
+
+
+def scored(value: float) -> Validation:
+    """A validation of which every metric is this value (but perplexity, its exponential)."""
+    return Validation(loss=value, tokens=1, bleu=value, chrf=value, signature="none", sample=())
+
+
+def weights(model: EncoderDecoder) -> torch.Tensor:
+    """All of them in one vector."""
+    return torch.cat([part.detach().flatten() for part in model.parameters()])
+
+
+def events(folder: Path, kind: str) -> list[dict[str, Any]]:
+    """Of metrics.jsonl."""
+    lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    return [event for event in map(json.loads, lines) if event["event"] == kind]
+
+
+VALUES = [3.0, 2.0, 5.0, 5.0, 1.0, 4.0, 7.0, 6.0]
+
+
+@pytest.mark.parametrize(
+    ("metric", "best", "stopped"), [("loss", 5, 8), ("perplexity", 5, 8), ("bleu", 3, 6), ("chrf", 3, 6)]
+)
+def test_direction_of_the_best_and_of_early_stopping(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], metric: str, best: int, stopped: int
+) -> None:
+    """E05, E14: with patience 3, the best is the extreme of the column in the metric's own direction, and its weights
+    are those that are kept."""
+    model, kept = build_model(CASE), []
+    values = iter(VALUES)
+
+    def validate() -> Validation:
+        kept.append(weights(model))
+        return scored(next(values))
+
+    trainer(
+        tmp_path, model=model, validate=validate, metric=metric, valid_every=1, patience=3, updates=len(VALUES)
+    ).train()
+    column = [event[metric] for event in events(tmp_path, "valid")]
+    assert len(column) == stopped
+    extreme = min(column) if metric in ("loss", "perplexity") else max(column)
+    assert column.index(extreme) + 1 == best
+    better = [event["update"] for event in events(tmp_path, "valid") if event["better"]]
+    assert better[-1] == best
+    for file, wanted in ((Run(tmp_path).best, kept[best - 1]), (Run(tmp_path).last, kept[-1])):
+        loaded = build_model(CASE, seed=8)
+        load_weights(file, loaded)
+        assert torch.equal(weights(loaded), wanted)
+    told = capsys.readouterr().err
+    assert f"best {metric} {extreme}" in told
+    assert ("training stops" in told) == (stopped < len(VALUES) or metric in ("loss", "perplexity"))
+
+
+@pytest.mark.parametrize("metric", ["loss", "perplexity", "bleu", "chrf"])
+def test_is_better(metric: str) -> None:
+    """D10: what is not finite is never better, neither first nor later."""
+    up = metric in ("bleu", "chrf")
+    assert is_better(2.0, None, metric)
+    assert is_better(3.0, 2.0, metric) == up
+    assert is_better(1.0, 2.0, metric) != up
+    assert not is_better(2.0, 2.0, metric)
+    for value in (math.nan, math.inf, -math.inf):
+        assert not is_better(value, None, metric)
+        assert not is_better(value, 2.0, metric)
+
+
+def unequal_pairs(count: int) -> ToyStore:
+    """D03: pairs of one word and of twelve, in turn."""
+    words = [[4 + row] * (12 if row % 2 else 1) for row in range(count)]
+    return ToyStore(words, words)
+
+
+def test_accumulation_is_the_large_batch(tmp_path: Path) -> None:
+    """D03: eight pairs at once, or in batches of 26 padded tokens four to an update: the same weights afterwards."""
+    results = []
+    for name, changed in (("a", {"batch_tokens": 1000}), ("b", {"batch_tokens": 26, "accumulate": 4})):
+        model = build_model(CASE)
+        trainer(tmp_path / name, model=model, store=unequal_pairs(8), updates=1, **changed).train()
+        results.append(weights(model))
+        assert events(tmp_path / name, "train")[0]["epoch"] == 1.0
+    torch.testing.assert_close(results[0], results[1], atol=1e-10, rtol=0)
+    assert not torch.allclose(results[0], weights(build_model(CASE)))
+
+
+@pytest.mark.parametrize(("accumulate", "batches"), [(4, [4, 4]), (3, [3, 1, 3, 1]), (9, [4, 4])])
+def test_leftover_batches_make_an_update(tmp_path: Path, accumulate: int, batches: list[int]) -> None:
+    """D03, D06: seven pairs in four batches; an epoch's last update has what is left, and every pair comes once."""
+    store = ToyStore([[4]] * 7, [[5]] * 7)
+    loop = trainer(tmp_path, store=store, batch_tokens=4, accumulate=accumulate)
+    updates: Iterator[list[list[int]]] = loop.micro_batches()
+    loop.metrics.close()
+    made = [next(updates) for _ in batches]
+    assert [len(update) for update in made] == batches
+    half = len(batches) // 2
+    for epoch in (made[:half], made[half:]):
+        assert sorted(row for update in epoch for batch in update for row in batch) == list(range(7))
+
+
+def test_three_pairs_are_learnt_by_heart(tmp_path: Path) -> None:
+    """D06: a corpus smaller than a batch makes one update an epoch, and is reproduced after 200."""
+    store = ToyStore([[4, 5, 6], [7, 8], [9]], [[10, 11], [12, 13, 14], [15]])
+    model = build_model(CASE)
+    trainer(tmp_path, model=model, store=store, optimizer=torch.optim.Adam, lr=0.01, updates=200, log_every=200).train()
+    (event,) = events(tmp_path, "train")
+    assert event["epoch"] == 200.0
+    memory = model.eval().encode(store.batch([0, 1, 2]))
+    found = greedy_search(model.decoder, memory, max_lengths=torch.full((3,), 9), banned=(0, 1, 3), penalty=NoPenalty())
+    assert [list(best.tokens) for (best,) in found] == store.targets
+
+
+def test_validation_does_not_change_training(tmp_path: Path) -> None:
+    """D14: with dropout, validating after every update (in evaluation mode, and training goes on in training mode)."""
+    losses = []
+    for name, every in (("often", 1), ("never", NEVER)):
+        torch.manual_seed(3)
+        model, store = build_model(CASE, *DROPOUT), toy_store(9)
+
+        def validate(model: EncoderDecoder = model, store: ToyStore = store) -> Validation:
+            memory = model.encode(store.batch([0, 1]))
+            greedy_search(model.decoder, memory, max_lengths=torch.full((2,), 4), banned=(0, 1, 3), penalty=NoPenalty())
+            return scored(token_loss(model, store, batch_tokens=50)[0])  # type: ignore[arg-type]
+
+        with torch.no_grad():
+            validate()
+        torch.manual_seed(3)
+        trainer(
+            tmp_path / name, model=model, store=store, validate=torch.no_grad()(validate), valid_every=every, updates=20
+        ).train()
+        losses.append([event["loss"] for event in events(tmp_path / name, "train")])
+    assert losses[0] == losses[1]
+    assert len(set(losses[0])) == 20
+
+
+def test_dropout_acts_in_training(tmp_path: Path) -> None:
+    """Two trainings that differ in their random numbers alone."""
+    results = []
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        model = build_model(CASE, *DROPOUT)
+        torch.manual_seed(seed)
+        trainer(tmp_path / name, model=model).train()
+        results.append(weights(model))
+    assert torch.equal(results[0], results[1])
+    assert not torch.equal(results[0], results[2])
+
+
+class Explodes:
+    """The rate is multiplied by 1e30 after the fifth update."""
+
+    def factor(self, update: int) -> float:
+        return 1.0 if update <= 5 else 1e30
+
+    def validated(self, better: bool) -> None:
+        pass
+
+
+def test_divergence_is_told_and_the_best_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """D10: after bad_steps updates that cannot be made; the best weights are those of before, and finite."""
+    model, store = build_model(CASE).float(), toy_store(12)
+
+    def validate() -> Validation:
+        return scored(token_loss(model, store, batch_tokens=60)[0])  # type: ignore[arg-type]
+
+    loop = trainer(
+        tmp_path, model=model, store=store, validate=validate, schedule=Explodes(), valid_every=5, updates=40
+    )
+    with pytest.raises(
+        Unsuccessful, match=r"non-finite loss up to update \d+; .*model.safetensors is the last good one"
+    ):
+        loop.train()
+    assert 15 <= loop.update <= 20
+    assert "is not finite: skipped (1 in a row)" in capsys.readouterr().err
+    loaded = build_model(CASE, seed=8).float()
+    load_weights(Run(tmp_path).best, loaded)
+    assert weights(loaded).isfinite().all()
+    assert [event["update"] for event in events(tmp_path, "valid") if event["better"]] == [5]
+    assert loop.metrics.file.closed
+
+
+def test_a_bad_update_is_skipped_and_the_count_starts_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One gradient that is not finite changes no weight; two in a row are needed to stop here, and never come."""
+    model, clip = build_model(CASE), torch.nn.utils.clip_grad_norm_
+    norms = iter([1.0, math.nan, 1.0, math.inf, 1.0, 1.0])
+    seen = []
+
+    def norm(parameters: Any, maximum: float) -> torch.Tensor:
+        seen.append(weights(model))
+        clip(parameters, maximum)
+        return torch.tensor(next(norms))
+
+    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", norm)
+    trainer(tmp_path, model=model, bad_steps=2).train()
+    moved = [not torch.equal(one, other) for one, other in zip(seen, [*seen[1:], weights(model)], strict=True)]
+    assert moved == [True, False, True, False, True, True]
+
+
+def test_no_finite_validation_is_no_success(tmp_path: Path) -> None:
+    with pytest.raises(Unsuccessful, match="no validation gave a finite bleu"):
+        trainer(tmp_path, validate=lambda: scored(math.nan), metric="bleu", valid_every=2).train()
+    assert not Run(tmp_path).best.exists()
+    assert Run(tmp_path).last.exists()
+    assert {event["bleu"] for event in events(tmp_path, "valid")} == {None}, "JSON has no word for nan"
+
+
+def test_rates_follow_the_schedule(tmp_path: Path) -> None:
+    """D11: the optimizer's own rate is the peak, reached in update `warmup`."""
+    trainer(tmp_path, lr=0.08, schedule=InverseSquareRoot(warmup=4), updates=8, valid_every=3).train()
+    rates = [event["learning_rate"] for event in events(tmp_path, "train")]
+    assert rates == pytest.approx([0.02, 0.04, 0.06, 0.08, *(0.08 * math.sqrt(4 / n) for n in (5, 6, 7, 8))])
+
+
+def test_plateau_is_told_of_validations(tmp_path: Path) -> None:
+    """Loss 3, 4, 5, 6: two that are no better cut the rate in half for the updates after."""
+    values = iter([3.0, 4.0, 5.0, 6.0])
+    schedule = Plateau(warmup=0, factor=0.5, patience=2)
+    trainer(tmp_path, validate=lambda: scored(next(values)), schedule=schedule, valid_every=1, updates=4).train()
+    assert [event["learning_rate"] for event in events(tmp_path, "train")] == pytest.approx([0.1, 0.1, 0.1, 0.05])
+
+
+def test_clipping(tmp_path: Path) -> None:
+    """One SGD step moves the weights by rate x norm of the gradient, which clipping bounds."""
+    moved = {}
+    for name, norm in (("off", 0.0), ("on", 0.01)):
+        model = build_model(CASE)
+        before = weights(model)
+        trainer(tmp_path / name, model=model, clip_norm=norm, updates=1).train()
+        moved[name] = float((weights(model) - before).norm())
+    assert moved["on"] == pytest.approx(0.1 * 0.01, rel=1e-3)
+    (event,) = events(tmp_path / "off", "train")
+    assert moved["off"] == pytest.approx(0.1 * event["gradient_norm"], rel=1e-6)
+
+
+def test_the_last_update_is_validated(tmp_path: Path) -> None:
+    trainer(tmp_path, updates=7, valid_every=3).train()
+    assert [event["update"] for event in events(tmp_path, "valid")] == [3, 6, 7]
+
+
+def test_loss_is_per_token(tmp_path: Path) -> None:
+    """The first log line, of the untrained model over the whole corpus, is the validation loss."""
+    model, store = build_model(CASE), toy_store(12)
+    wanted, _ = token_loss(model, store, batch_tokens=50)  # type: ignore[arg-type]
+    trainer(tmp_path, model=model, store=store, batch_tokens=1000, updates=1).train()
+    (event,) = events(tmp_path, "train")
+    assert event["nll"] == event["loss"] == pytest.approx(wanted, abs=1e-10)
