@@ -10,10 +10,11 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-from collections.abc import Mapping
+import typing
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from nmt.config import check_keys, nearest
+from nmt.config import check_keys, nearest, read_plain
 from nmt.errors import UserError
 
 ALLOWED = ("nmt.model.", "nmt.train.", "torch.nn.", "torch.optim.")
@@ -27,6 +28,7 @@ def build(leaf: Mapping[str, Any], path: str, **given: Any) -> Any:
     target = find(leaf, path)
     arguments = {key: _argument(value, f"{path}.{key}") for key, value in leaf.items() if key != "_target_"}
     _check_arguments(target, {*arguments, *given}, arguments, path)
+    _check_kinds(target, arguments, path)
     try:
         return target(**arguments, **given)
     except UserError:
@@ -44,9 +46,12 @@ def find(leaf: Mapping[str, Any], path: str) -> Any:
         raise UserError(f"{path}._target_ is {name!r}: allowed are classes below {', '.join(ALLOWED)}")
     module, _, attribute = name.rpartition(".")
     try:
-        return getattr(importlib.import_module(module), attribute)
+        found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise UserError(f"{path}._target_ is {name!r}: there is no such class") from error
+    if not (isinstance(found, type) and found.__module__.startswith(ALLOWED)):  # what a module only imported is foreign
+        raise UserError(f"{path}._target_ is {name!r}: this is no class of {module}")
+    return found
 
 
 def _argument(value: Any, path: str) -> Any:
@@ -63,3 +68,24 @@ def _check_arguments(target: Any, names: set[str], written: Mapping[str, Any], p
     missing = [n for n, p in parameters.items() if p.default is p.empty and n not in names and n != "self"]
     if missing:
         raise UserError(f"{path}.{missing[0]} is missing: {path}._target_ needs it{nearest(missing[0], written)}")
+
+
+def _check_kinds(target: Any, written: Mapping[str, Any], path: str) -> None:
+    """Nothing is converted: YAML's `no` is a text on the command line, and as a `bool` it would be true."""
+    kinds = _kinds(target)
+    for name, value in written.items():
+        kind = kinds.get(name)
+        if typing.get_origin(kind) is Callable and not callable(value):
+            raise UserError(f"{path}.{name} is {value!r}: a section that names a class (_target_) belongs there")
+        if kind in (int, float, str, bool):
+            read_plain(kind, value, f"{path}.{name}")
+
+
+def _kinds(target: Any) -> dict[str, Any]:
+    """What our classes declare; of torch's, which declare little, their defaults' kinds (0 may be a float's)."""
+    if target.__module__.startswith("nmt."):
+        parameters = inspect.signature(target, eval_str=True).parameters
+        return {name: parameter.annotation for name, parameter in parameters.items()}
+    kinds = {int: float, float: float, bool: bool}
+    defaults = {name: type(p.default) for name, p in inspect.signature(target).parameters.items()}
+    return {name: kinds[kind] for name, kind in defaults.items() if kind in kinds}

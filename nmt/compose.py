@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ def compose_values(overrides: Sequence[str], config_dir: Path | None = None) -> 
     from hydra import initialize_config_dir
     from hydra.errors import HydraException
     from omegaconf import OmegaConf
-    from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
+    from omegaconf.errors import OmegaConfBaseException
 
     folders = [config_folder(), *([] if config_dir is None else [config_dir.resolve()])]
     given = [_prepare(override, folders) for override in overrides]
@@ -52,12 +53,19 @@ def compose_values(overrides: Sequence[str], config_dir: Path | None = None) -> 
         with initialize_config_dir(config_dir=str(folders[0].resolve()), version_base="1.3"):
             composed = hydra_compose(PRIMARY, overrides=given)
         values = OmegaConf.to_container(composed, resolve=True)
-    except MissingMandatoryValue as error:
-        raise UserError(f"{str(error).rpartition(': ')[2].split()[0]} must be given") from error
     except (HydraException, OmegaConfBaseException) as error:
-        raise UserError(" ".join(str(error).split())) from error
+        raise UserError(_explained(str(error))) from error
     assert isinstance(values, dict)
     return values  # type: ignore[return-value]
+
+
+def _explained(message: str) -> str:
+    """What Hydra and OmegaConf say, in one line, with the key that a person can do something about."""
+    if missing := re.search(r"Missing mandatory value: (\S+)", message):
+        return f"{missing[1]} must be given"
+    if unknown := re.search(r"Interpolation key '(\S+)' not found\s+full_key: (\S+)", message):
+        return f"{unknown[2]} is ${{{unknown[1]}}}, and there is no {unknown[1]} here: set {unknown[2]}"
+    return " ".join(message.split())
 
 
 def write_config(config_values: dict[str, Any]) -> str:
@@ -68,12 +76,17 @@ def write_config(config_values: dict[str, Any]) -> str:
 
 
 def read_values(path: Path) -> dict[str, Any]:
-    """The plain values of a run's config.yaml."""
+    """The plain values of a run's config.yaml. UserError where the file is none."""
     from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError  # type: ignore[import-untyped]
 
-    values = OmegaConf.to_container(OmegaConf.load(path))
+    try:
+        values = OmegaConf.to_container(OmegaConf.load(path))
+    except (OSError, UnicodeDecodeError, YAMLError, OmegaConfBaseException) as error:
+        raise UserError(f"{path}: this is no configuration: {' '.join(str(error).split())}") from error
     if not isinstance(values, dict):
-        raise UserError(f"{path}: no configuration")
+        raise UserError(f"{path}: this is no configuration")
     return values  # type: ignore[return-value]
 
 
@@ -101,17 +114,18 @@ def _parsed(text: str) -> Any:
 def _prepare(override: str, folders: Sequence[Path]) -> str:
     """An override for Hydra: values it can't parse are quoted; keys are added freely, for our schema judges them."""
     key, sign, value = override.partition("=")
-    if not sign or not key.strip("+~"):
-        raise UserError(f"{override!r} is no override: key=value is wanted")
+    if override.startswith("~") and len(key) > 1:
+        return override
     key = key.lstrip("+")
-    options = {file.stem for folder in folders for file in (folder / key).glob("*.yaml")}
-    if options and "." not in key:
+    if not sign or not key:
+        raise UserError(f"{override!r} is no override: key=value is wanted")
+    group = key.partition("@")[0]
+    options = {file.stem for folder in folders for file in (folder / group).glob("*.yaml")}
+    if options and "." not in group:
         if value not in options:
             names = ", ".join(sorted(options))
             raise UserError(f"{key}={value}: there is no such option{nearest(value, options)}; there are {names}")
         return f"{key}={value}"
-    if key.startswith("~"):
-        return override
     return _quoted(f"++{key}={value}")
 
 

@@ -198,7 +198,8 @@ def check_keys(values: Mapping[Any, Any], known: Iterable[str], path: str) -> No
             )
         if key not in known:
             full = f"{path}.{key}" if path else key
-            raise UserError(f"{full}: there is no such key{nearest(key, known)}")
+            near = nearest(key, known) or f"; there are {', '.join(known)}"
+            raise UserError(f"{full}: there is no such key{near}")
 
 
 def _read(kind: Any, value: Any, path: str) -> Any:
@@ -217,7 +218,7 @@ def _read(kind: Any, value: Any, path: str) -> Any:
     if origin is dict:
         require(isinstance(value, Mapping), path, value, "a section that names a class")
         return value
-    return _read_plain(kind, value, path)
+    return read_plain(kind, value, path)
 
 
 def _read_section(kind: Any, values: Any, path: str) -> Any:
@@ -234,13 +235,14 @@ def _read_section(kind: Any, values: Any, path: str) -> Any:
     )
 
 
-def _read_plain(kind: Any, value: Any, path: str) -> Any:
+def read_plain(kind: Any, value: Any, path: str) -> Any:
+    """A value that is an int, float, str or bool already, as `kind` says; a whole number serves as a float."""
+    if value == "???":
+        raise UserError(f"{path} must be given")
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
         return value
-    if value == "???":
-        raise UserError(f"{path} must be given")
     hint = " (YAML reads no, on, yes, off so: quote it)" if isinstance(value, bool) and kind is str else ""
     names = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
     raise UserError(f"{path} is {value!r}{hint}: allowed is {names[kind]}")

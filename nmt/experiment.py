@@ -21,7 +21,7 @@ from nmt.build import build
 from nmt.config import Config
 from nmt.data.files import write_atomically
 from nmt.data.filters import Report
-from nmt.data.parts import Part, has_part, part_name, part_pairs
+from nmt.data.parts import Part, check_part, has_part, part_name, part_pairs
 from nmt.data.store import PairStore, encode_pairs
 from nmt.data.tokenizer import Tokenizer
 from nmt.evaluate.scores import Scores, bleu, chrf, evaluate
@@ -33,6 +33,7 @@ from nmt.train.metrics import say
 from nmt.train.perplexity import token_loss
 from nmt.translator import Translator, choose_device
 
+PARTS: tuple[Part, ...] = ("train", "valid", "test")
 SAMPLES = 2  # validation sentences shown to people
 
 
@@ -47,6 +48,9 @@ def run_experiment(values: dict[str, Any], config: Config) -> Scores | None:
     device = choose_device(config.device)
     run = Run(Path(config.run))
     run.refuse_if_trained(values)
+    for part in PARTS:
+        if has_part(config.data, part):
+            check_part(config.data, part)
     if config.threads:
         torch.set_num_threads(config.threads)
     keep_freed_memory()

@@ -107,11 +107,12 @@ def load_weights(path: Path, model: nn.Module) -> None:
     if stored.keys() != own.keys():
         name = sorted(stored.keys() ^ own.keys())[0]
         raise UserError(f"{path}: these weights are of another model: {name} is on one side only")
+    for name, tensor in own.items():
+        if tensor.shape != stored[name].shape:
+            shapes = f"{tuple(stored[name].shape)}, the configuration asks for {tuple(tensor.shape)}"
+            raise UserError(f"{path}: {name} is {shapes}")
     with torch.no_grad():
         for name, tensor in own.items():
-            if tensor.shape != stored[name].shape:
-                shapes = f"{tuple(stored[name].shape)}, the configuration asks for {tuple(tensor.shape)}"
-                raise UserError(f"{path}: {name} is {shapes}")
             tensor.copy_(stored[name])
 
 

@@ -140,7 +140,8 @@ class Translator:
         batch = make_batch(sources, [[] for _ in sources]).to(self.device)
         limits = (batch.source_lengths * self.search.max_ratio).long() + self.search.max_offset
         longest = self.model.decoder.longest
-        limits = limits if longest is None else limits.clamp(max=longest)
+        if longest is not None:  # a forced pass over a translation that was cut there has BOS before all its tokens
+            limits = limits.clamp(max=max(1, longest - 1))
         memory, decoder = self.model.encode(batch), self.model.decoder
         if self.search.beam_size == 1:
             return greedy_search(decoder, memory, max_lengths=limits, banned=self.banned, penalty=self.penalty)

@@ -2,8 +2,8 @@
 
 A command NAME is the module nmt/cli/NAME.py with SUMMARY (one line), add_arguments(parser) and run(arguments) -> exit
 code. It is imported only when chosen, and imports what is heavy inside run(), so that help and version are instant.
-Results go to stdout, all else to stderr. Exit codes: 0 done; 1 a check found something wanting; 2 the user's mistake;
-130 and 143 interrupted by Ctrl-C and SIGTERM; 141 nobody reads our output any more.
+Results go to stdout, all else to stderr. Exit codes: 0 done; 1 a check found something wanting or training
+diverged; 2 the user's mistake; 130 and 143 interrupted by Ctrl-C and SIGTERM; 141 nobody reads our output any more.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Literal, NamedTuple, NoReturn
 
-from nmt.errors import UserError
+from nmt.errors import Unsuccessful, UserError
 
 
 class Command(NamedTuple):
@@ -68,11 +68,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _silence_stdout()
         return 141
-    except (UserError, OSError) as error:
+    except (UserError, OSError, Unsuccessful) as error:
         if debug:
             traceback.print_exc()
         print("nmt: error:", _one_line(error), file=sys.stderr)
-        return 2
+        return 1 if isinstance(error, Unsuccessful) else 2
 
 
 def _dispatch(arguments: Sequence[str]) -> int:
@@ -132,7 +132,7 @@ def _unknown(name: str) -> str:
     return f"unknown command '{name}'; {hint}commands: {', '.join(COMMANDS)}"
 
 
-def _one_line(error: UserError | OSError) -> str:
+def _one_line(error: Exception) -> str:
     text = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
     return " ".join(text.splitlines()) or type(error).__name__
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from nmt.config import DataConfig, FilesConfig
-from nmt.data.corpus import hub_pairs, read_pairs
+from nmt.data.corpus import hub_pairs, is_blank, read_pairs
 from nmt.errors import UserError
 
 Part = Literal["train", "valid", "test"]
@@ -40,3 +40,13 @@ def part_pairs(data: DataConfig, part: Part) -> Iterator[tuple[str, str]]:
     if files is None:
         raise UserError(f"data.{part} is not given")
     return read_pairs(Path(files.source), Path(files.target))
+
+
+def check_part(data: DataConfig, part: Part) -> None:
+    """Read the part once, so that what is wrong with its text is told before any training and not after it.
+
+    UserError: whatever `read_pairs` and `hub_pairs` raise; no pair with text on both sides.
+    """
+    filled = sum(not (is_blank(source) or is_blank(target)) for source, target in part_pairs(data, part))
+    if not filled:
+        raise UserError(f"{part_name(data, part)}: there is no pair with text on both sides")

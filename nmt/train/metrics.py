@@ -4,7 +4,7 @@ Every event has `event`, `update`, `epoch` (fractions count), `seconds` since tr
 means since the one before, per target token: `loss` (smoothed), `nll`, and `learning_rate`, `gradient_norm` (of the
 last update, before clipping), `tokens_per_second` (target tokens, EOS counted, no padding; validation time left out).
 `valid` events have `loss` (-ln p per target token, without smoothing), `perplexity`, `tokens`, `bleu`, `chrf`,
-`signature`, `better`.
+`signature`, `better`. A number that is not finite is null.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ import pytest
 import nmt
 from nmt.cli.main import COMMANDS, Parser, main
 from nmt.cli.overrides import split_overrides
-from nmt.errors import UserError
+from nmt.errors import Unsuccessful, UserError
 
 ROOT = Path(__file__).parents[2]
 
@@ -117,6 +117,7 @@ def test_wrong_arguments_are_one_line(
             2,
             "nmt: error: f.txt: No such file or directory\n",
         ),
+        (Unsuccessful("training diverged"), 1, "nmt: error: training diverged\n"),
         (OSError("disk is full"), 2, "nmt: error: disk is full\n"),
         (KeyboardInterrupt(), 130, ""),
         (SystemExit(7), 7, ""),

@@ -12,6 +12,13 @@ from tests.integration.toy import RECURRENT, TRANSFORMER, data, train, write_cor
 
 Trained = Callable[[str, str], Path]
 RIGHT = ("train.updates=400", "train.label_smoothing=0.1")
+# A state that can hold its neighbours' words as well lets additive attention read a word there; a smaller one can't.
+SIZES = {
+    ("mono", "bahdanau"): ("model.decoder.hidden_size=24",),
+    ("mono", "luong_concat"): ("model.encoder.hidden_size=16",),
+    ("mono", "transformer"): ("train.updates=500",),
+    ("rev", "transformer"): ("train.updates=2000", "model.encoder.layers=2", "model.decoder.layers=2"),
+}
 EARLY = ("train.updates=30", "train.valid_every=30")
 
 
@@ -31,7 +38,7 @@ def trained(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Trained:
     def make(task: str, attention: str) -> Path:
         run = tmp_path_factory.mktemp("runs") / f"{task}-{attention}"
         sizes = TRANSFORMER if attention == "transformer" else RECURRENT
-        train(run, *data(toy, task), *sizes, f"attention={attention}", *RIGHT)
+        train(run, *data(toy, task), *sizes, f"attention={attention}", *RIGHT, *SIZES.get((task, attention), ()))
         return run
 
     return make

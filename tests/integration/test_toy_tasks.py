@@ -25,6 +25,7 @@ PRESETS = sorted(path.stem for path in (config_folder() / "attention").glob("*.y
 ALIASES = {"recurrent": "luong_general"}
 UNALIGNED = {"none": "a fixed vector has no weights to align by"}
 SLOW = {("rev", "transformer"): "positions have to be learnt from both ends: thousands of updates"}
+CORPUS = ["data.root=x", "data.source_language=src", "data.target_language=trg", "model=recurrent"]
 CASES = [
     pytest.param(task, preset, marks=[pytest.mark.slow] * ((task, preset) in SLOW))
     for preset in PRESETS
@@ -74,13 +75,9 @@ def test_learns_and_attends_to_what_it_translates(task: str, preset: str, traine
 @pytest.mark.parametrize(("alias", "preset"), ALIASES.items())
 def test_an_alias_is_its_preset(alias: str, preset: str) -> None:
     """So the tests of the preset are those of the alias."""
-    where = ["data.root=x", "data.source_language=src", "data.target_language=trg", "model=recurrent"]
-    assert compose([*where, f"attention={alias}"]) == compose([*where, f"attention={preset}"])
+    assert compose([*CORPUS, f"attention={alias}"]) == compose([*CORPUS, f"attention={preset}"])
 
 
 @pytest.mark.parametrize("preset", UNALIGNED)
 def test_a_preset_without_alignment_has_no_attention(preset: str) -> None:
-    config = compose(
-        ["data.root=x", "data.source_language=src", "data.target_language=trg", "model=recurrent", f"attention={preset}"]
-    )
-    assert config.attention["_target_"].endswith(NoAttention.__name__)
+    assert compose([*CORPUS, f"attention={preset}"]).attention["_target_"].endswith(NoAttention.__name__)

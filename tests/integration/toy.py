@@ -10,6 +10,7 @@ import contextlib
 import io
 import random
 import sys
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
@@ -17,23 +18,45 @@ from unittest import mock
 from nmt.cli.main import main
 
 ROOT = Path(__file__).parents[2]
-WORDS = "ka lo mi tu re so fa ne bi do".split()
+WORDS = ["ka", "lo", "mi", "tu", "re", "so", "fa", "ne", "bi", "do"]
 TASKS = ("rev", "mono")
 
-SHORT = (
-    "threads=1 device=cpu search=greedy tokenizer=word tokenizer.vocabulary_size=30 schedule.warmup=20 "
-    "train.batch_tokens=500 train.valid_every=100 train.log_every=50"
-).split()
-RECURRENT = (
-    "model=recurrent model.embedding_size=32 model.encoder.hidden_size=32 model.decoder.hidden_size=64 "
-    "model.encoder.dropout=0 model.decoder.dropout=0 optimizer.lr=0.01"
-).split()
-TRANSFORMER = (
-    "model=transformer model.embedding_size=64 model.encoder.layers=1 model.decoder.layers=1 "
-    "model.encoder.feedforward_size=128 model.decoder.feedforward_size=128 model.encoder.self_attention.heads=2 "
-    "model.encoder.dropout=0 model.decoder.dropout=0 optimizer.lr=0.005 position=learned position.maximum=16"
-).split()
-PART_SIZES = {"train": 600, "dev": 40, "test": 40, "big": 4400}  # big: more of train, for models that are to be right
+SHORT = [
+    "threads=1",
+    "device=cpu",
+    "search=greedy",
+    "tokenizer=word",
+    "tokenizer.vocabulary_size=30",
+    "schedule.warmup=20",
+    "train.batch_tokens=500",
+    "train.valid_every=100",
+    "train.log_every=50",
+]
+RECURRENT = [
+    "model=recurrent",
+    "model.embedding_size=32",
+    "model.encoder.hidden_size=32",
+    "model.decoder.hidden_size=64",
+    "model.encoder.dropout=0",
+    "model.decoder.dropout=0",
+    "optimizer.lr=0.01",
+]
+TRANSFORMER = [
+    "model=transformer",
+    "model.embedding_size=64",
+    "model.encoder.layers=1",
+    "model.decoder.layers=1",
+    "model.encoder.feedforward_size=128",
+    "model.decoder.feedforward_size=128",
+    "model.encoder.self_attention.heads=2",
+    "model.encoder.dropout=0",
+    "model.decoder.dropout=0",
+    "optimizer.lr=0.005",
+    "schedule.warmup=100",
+    "position=learned",
+    "position.maximum=16",
+]
+PARTS = {"train": (7, 600), "dev": (7, 40), "test": (7, 40), "big": (8, 4400)}  # a generator's seed, and pairs
 
 
 class Done(NamedTuple):
@@ -57,16 +80,16 @@ def translated(words: list[str], task: str) -> list[str]:
 
 
 def write_corpora(folder: Path) -> None:
-    """FOLDER/TASK.PART.src and .trg of both tasks."""
-    for task in TASKS:
-        generator = random.Random(7)
-        for part, size in PART_SIZES.items():
-            sources = [[generator.choice(WORDS) for _ in range(generator.randint(1, 9))] for _ in range(size)]
-            write(folder / f"{task}.{part}.src", *map(" ".join, sources))
-            write(folder / f"{task}.{part}.trg", *(" ".join(translated(words, task)) for words in sources))
-        for side in ("src", "trg"):
-            large = folder / f"{task}.big.{side}"
-            large.write_bytes((folder / f"{task}.train.{side}").read_bytes() + large.read_bytes())
+    """FOLDER/TASK.PART.src and .trg of both tasks; `big` is `train` and more, for models that are to be right."""
+    generators: dict[tuple[str, int], random.Random] = {}
+    for task, (part, (seed, size)) in product(TASKS, PARTS.items()):
+        generator = generators.setdefault((task, seed), random.Random(seed))
+        sources = [[generator.choice(WORDS) for _ in range(generator.randint(1, 9))] for _ in range(size)]
+        write(folder / f"{task}.{part}.src", *map(" ".join, sources))
+        write(folder / f"{task}.{part}.trg", *(" ".join(translated(words, task)) for words in sources))
+    for task, side in product(TASKS, ("src", "trg")):
+        big = folder / f"{task}.big.{side}"
+        big.write_bytes((folder / f"{task}.train.{side}").read_bytes() + big.read_bytes())
 
 
 def write(path: Path, *lines: str) -> Path:
@@ -83,8 +106,11 @@ def read(path: Path) -> list[str]:
 def data(folder: Path, task: str, train: str = "big") -> list[str]:
     """The settings of a toy corpus."""
     parts = {"train": train, "valid": "dev", "test": "test"}
-    files = [f"data.{part}.{side}={folder}/{task}.{name}.{suffix}" for part, name in parts.items() for side, suffix in
-             (("source", "src"), ("target", "trg"))]
+    files = [
+        f"data.{part}.{side}={folder}/{task}.{name}.{suffix}"
+        for part, name in parts.items()
+        for side, suffix in (("source", "src"), ("target", "trg"))
+    ]
     return ["data.source_language=src", "data.target_language=trg", f"data.root={folder}", *files]
 
 

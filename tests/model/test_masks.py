@@ -41,6 +41,15 @@ def test_hidden_before_a_softmax_has_no_weight() -> None:
         torch.testing.assert_close(weights, torch.tensor([0.25, 0.0, 0.75]))
 
 
+def test_a_row_with_nothing_to_read_stays_finite() -> None:
+    """Where -inf would give nan, in the numbers and in the gradients of whoever does not clear them."""
+    energies = torch.randn(3, requires_grad=True)
+    log_weights = masks.hide(energies, torch.zeros(3, dtype=torch.bool)).log_softmax(-1)
+    assert log_weights.isfinite().all()
+    log_weights.sum().backward()
+    assert energies.grad.isfinite().all()
+
+
 def test_clear() -> None:
     weights = masks.clear(torch.full((2, 2), 0.5), torch.tensor([[True, False], [False, False]]))
     assert weights.tolist() == [[0.5, 0.0], [0.0, 0.0]]

@@ -140,19 +140,7 @@ def unequal_pairs(count: int) -> ToyStore:
     return ToyStore(words, words)
 
 
-def test_accumulation_is_the_large_batch(tmp_path: Path) -> None:
-    """D03: eight pairs at once, or in batches of 26 padded tokens four to an update: the same weights afterwards."""
-    results = []
-    for name, changed in (("a", {"batch_tokens": 1000}), ("b", {"batch_tokens": 26, "accumulate": 4})):
-        model = build_model(CASE)
-        trainer(tmp_path / name, model=model, store=unequal_pairs(8), updates=1, **changed).train()
-        results.append(weights(model))
-        assert events(tmp_path / name, "train")[0]["epoch"] == 1.0
-    torch.testing.assert_close(results[0], results[1], atol=1e-10, rtol=0)
-    assert not torch.allclose(results[0], weights(build_model(CASE)))
-
-
-@pytest.mark.parametrize(("accumulate", "batches"), [(4, [4, 4]), (3, [3, 1, 3, 1]), (9, [4, 4])])
+@pytest.mark.parametrize(("accumulate", "batches"), [(3, [3, 1, 3, 1]), (4, [4, 4]), (9, [4, 4])])
 def test_leftover_batches_make_an_update(tmp_path: Path, accumulate: int, batches: list[int]) -> None:
     """D03, D06: seven pairs in four batches; an epoch's last update has what is left, and every pair comes once."""
     store = ToyStore([[4]] * 7, [[5]] * 7)
@@ -164,6 +152,18 @@ def test_leftover_batches_make_an_update(tmp_path: Path, accumulate: int, batche
     half = len(batches) // 2
     for epoch in (made[:half], made[half:]):
         assert sorted(row for update in epoch for batch in update for row in batch) == list(range(7))
+
+
+def test_accumulation_is_the_large_batch(tmp_path: Path) -> None:
+    """D03: eight pairs at once, or in batches of 26 padded tokens four to an update: the same weights afterwards."""
+    results = []
+    for name, changed in (("a", {"batch_tokens": 1000}), ("b", {"batch_tokens": 26, "accumulate": 4})):
+        model = build_model(CASE)
+        trainer(tmp_path / name, model=model, store=unequal_pairs(8), updates=1, **changed).train()
+        results.append(weights(model))
+        assert events(tmp_path / name, "train")[0]["epoch"] == 1.0
+    torch.testing.assert_close(results[0], results[1], atol=1e-10, rtol=0)
+    assert not torch.allclose(results[0], weights(build_model(CASE)))
 
 
 def test_three_pairs_are_learnt_by_heart(tmp_path: Path) -> None:
@@ -182,17 +182,13 @@ def test_validation_does_not_change_training(tmp_path: Path) -> None:
     """D14: with dropout, validating after every update (in evaluation mode, and training goes on in training mode)."""
     losses = []
     for name, every in (("often", 1), ("never", NEVER)):
-        torch.manual_seed(3)
-        model, store = build_model(CASE, *DROPOUT), toy_store(9)
+        model, store = build_model(CASE, *DROPOUT).train(), toy_store(9)
 
         def validate(model: EncoderDecoder = model, store: ToyStore = store) -> Validation:
             memory = model.encode(store.batch([0, 1]))
             greedy_search(model.decoder, memory, max_lengths=torch.full((2,), 4), banned=(0, 1, 3), penalty=NoPenalty())
             return scored(token_loss(model, store, batch_tokens=50)[0])  # type: ignore[arg-type]
 
-        with torch.no_grad():
-            validate()
-        torch.manual_seed(3)
         trainer(
             tmp_path / name, model=model, store=store, validate=torch.no_grad()(validate), valid_every=every, updates=20
         ).train()

@@ -161,10 +161,8 @@ def unfold(attended: Attended, rows: int, steps: int) -> Attended:
     def back(x: Tensor) -> Tensor:
         return x.reshape(rows, steps, *x.shape[2:])
 
-    def back_heads(x: Tensor) -> Tensor:  # [B, H, beam x T, S] -> [N, H, T, S]
-        sentences, heads, _, size = x.shape
-        beams = x.reshape(sentences, heads, rows // sentences, steps, size)
-        return beams.transpose(1, 2).reshape(rows, heads, steps, size)
+    def back_heads(x: Tensor) -> Tensor:  # one head, or none where a kernel was fused: [B, H, beam x T, S]
+        return x.reshape(rows, x.shape[1], steps, x.shape[3])
 
     context, weights, energies, log_prior, losses = attended
     prior = None if log_prior is None else back(log_prior)

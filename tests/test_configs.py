@@ -1,0 +1,107 @@
+"""Every yaml under configs/ composes and builds: each option of each group, each experiment, each pair that fits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from nmt.build import build
+from nmt.compose import compose, compose_values, config_folder, read_values, write_config
+from nmt.config import Config, read_config
+from nmt.errors import UserError
+from nmt.model.assemble import check_sizes
+from tests.laws.models import AFTER_STEP, CORPUS, OWN, PRESETS
+
+FOLDER = config_folder()
+FILES = sorted(str(file.relative_to(FOLDER).with_suffix("")) for file in FOLDER.rglob("*.yaml"))
+OPTIONS = [name for name in FILES if "/" in name]
+# What an option asks for beside itself
+BESIDE = {
+    "attention/luong_dot": ("model.decoder.hidden_size=512",),
+    "attention/score/dot": ("model.decoder.hidden_size=512",),
+    "attention/score/scaled_dot": ("model.decoder.hidden_size=512",),
+    "attention/transformer": ("model=transformer",),
+    "position/learned": ("model=transformer",),
+    "position/none": ("model=transformer",),
+    "position/sinusoidal": ("model=transformer",),
+    "data/demo": (),
+    "data/multi30k": (),
+}
+
+
+def build_all(config: Config) -> None:
+    """All that a configuration names."""
+    check_sizes(config)
+    build(config.optimizer, "optimizer", params=[torch.nn.Parameter(torch.zeros(1))])
+    assert build(config.schedule, "schedule").factor(1) > 0
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_every_option_builds(option: str) -> None:
+    group, _, name = option.rpartition("/")
+    corpus = () if option in ("data/demo", "data/multi30k") or group == "experiment" else CORPUS
+    build_all(compose([*corpus, *BESIDE.get(option, ()), f"{group}={name}"]))
+
+
+@pytest.mark.parametrize("model", ["recurrent", "transformer"])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_on_every_model(model: str, preset: str) -> None:
+    """With what it needs to fit, where it fits; what cannot be is refused with the reason."""
+    given = [*CORPUS, f"model={model}", f"attention={preset}"]
+    if model == "recurrent":
+        build_all(compose([*given, *OWN.get(preset, ())]))
+    elif preset == "transformer":
+        build_all(compose(given))
+    else:
+        with pytest.raises(UserError, match=r"wiring: this decoder has none.*set wiring=null"):
+            compose(given)
+        without = compose([*given, "wiring=null"])
+        if preset == "none":
+            with pytest.raises(UserError, match="reads a context of 0 numbers, and the residual sum needs 256"):
+                build_all(without)
+        else:
+            build_all(without)
+
+
+def test_every_group_has_options() -> None:
+    groups = {option.rpartition("/")[0] for option in OPTIONS}
+    named = {"data", "tokenizer", "model", "attention", "optimizer", "schedule", "search", "position", "experiment"}
+    assert groups == named | {f"attention/{part}" for part in ("score", "window", "normalizer")}
+    assert set(FILES) - set(OPTIONS) == {"train"}
+
+
+def test_a_preset_is_the_models_default() -> None:
+    for model in ("recurrent", "transformer"):
+        chosen = compose([*CORPUS, f"model={model}"])
+        assert chosen.attention == compose([*CORPUS, f"model={model}", f"attention={model}"]).attention
+
+
+@pytest.mark.parametrize("option", [name for name in OPTIONS if name.startswith("experiment/")])
+def test_an_experiment_names_a_run_of_its_own(option: str) -> None:
+    assert compose([f"experiment={option.partition('/')[2]}"]).run == f"runs/{option.partition('/')[2]}"
+
+
+def test_axes_combine() -> None:
+    """Bahdanau's wiring with another score; a score is changed by its group alone."""
+    config = compose([*CORPUS, "attention=bahdanau", "attention/score=general"])
+    assert config.attention["score"]["_target_"].endswith("General")
+    assert config.wiring is not None
+    assert config.wiring["_target_"].endswith("BeforeStep")
+    build_all(config)
+
+
+@pytest.mark.parametrize("extra", [(), ("model=transformer",), ("data.source_language=no", "data.target_language=on")])
+def test_what_a_run_keeps_is_what_was_composed(tmp_path: Any, extra: tuple[str, ...]) -> None:
+    values = compose_values([*CORPUS, *extra])
+    (tmp_path / "config.yaml").write_text(write_config(values), encoding="utf-8")
+    assert read_values(tmp_path / "config.yaml") == values
+    assert read_config(read_values(tmp_path / "config.yaml")) == read_config(values)
+
+
+def test_a_wiring_must_be_named_for_a_recurrent_decoder() -> None:
+    given = [*CORPUS, "model=recurrent", "attention=transformer", "attention.heads=2"]
+    with pytest.raises(UserError, match=r"model.decoder.wiring is None: a section that names a class"):
+        build_all(compose(given))
+    build_all(compose([*given, AFTER_STEP]))
