@@ -182,10 +182,10 @@ def read_config(values: Mapping[str, Any]) -> Config:
     return config
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """' (did you mean X?)', or '' where nothing is near."""
+def nearest(word: str, known: Iterable[str], prefix: str = "") -> str:
+    """' (did you mean PREFIX+X?)' for the known X nearest to the word, or '' where nothing is near."""
     close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f" (did you mean {close[0]}?)" if close else ""
+    return f" (did you mean {prefix}{close[0]}?)" if close else ""
 
 
 def check_keys(values: Mapping[Any, Any], known: Iterable[str], path: str) -> None:
@@ -198,7 +198,7 @@ def check_keys(values: Mapping[Any, Any], known: Iterable[str], path: str) -> No
             )
         if key not in known:
             full = f"{path}.{key}" if path else key
-            near = nearest(key, known) or f"; there are {', '.join(known)}"
+            near = nearest(key, known, f"{path}." if path else "") or f"; there are {', '.join(known)}"
             raise UserError(f"{full}: there is no such key{near}")
 
 

@@ -77,14 +77,14 @@ WRONG = [
     ({"_target_": f"{PARTS}.attention.Atention"}, "a._target_ is .*Atention.: there is no such class"),
     ({"_target_": "nmt.model.nowhere.Attention"}, "a._target_ is .*: there is no such class"),
     ({"score": ATTENTION["score"]}, "a._target_ is missing"),
-    ({**ATTENTION, "scroe": 1}, r"a.scroe: there is no such key \(did you mean score\?\)"),
+    ({**ATTENTION, "scroe": 1}, r"a.scroe: there is no such key \(did you mean a.score\?\)"),
     ({key: value for key, value in ATTENTION.items() if key != "window"}, "a.window is missing: a._target_ needs it"),
     ({**ATTENTION, "score": "additive"}, "a.score is 'additive': a section that names a class"),
     ({**ATTENTION, "dropout": "no"}, "a.dropout is 'no': allowed is a number"),
     ({**ATTENTION, "dropout": 1.5}, "a: dropout is 1.5: allowed is 0 <= dropout < 1"),
     (
         {**ATTENTION, "score": {**ATTENTION["score"], "siez": 5}},
-        r"a.score.siez: there is no such key \(did you mean size",
+        r"a.score.siez: there is no such key \(did you mean a.score.size",
     ),
     ({**ATTENTION, "score": {**ATTENTION["score"], "size": "5"}}, "a.score.size is '5': allowed is a whole number"),
 ]
@@ -102,7 +102,7 @@ OPTIMIZERS = [
     ({"lr": -1.0}, "optimizer: Invalid learning rate: -1.0"),
     ({"lr": 0.1, "momentum": 0.9}, None),
     ({"lr": 0.1, "nesterov": "no"}, "optimizer.nesterov is 'no': allowed is true or false"),
-    ({"lr": 0.1, "momentun": 0.9}, r"optimizer.momentun: there is no such key \(did you mean momentum\?\)"),
+    ({"lr": 0.1, "momentun": 0.9}, r"optimizer.momentun: there is no such key \(did you mean optimizer.momentum\?\)"),
     ({"lr": 0.1, "params": []}, "optimizer.params: there is no such key"),
 ]
 

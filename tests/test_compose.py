@@ -37,7 +37,7 @@ def test_language_no_from_a_file(tmp_path: Path) -> None:
 
 
 MISSPELT = [
-    ("train.patiens=1", r"train.patiens: there is no such key \(did you mean patience\?\)"),
+    ("train.patiens=1", r"train.patiens: there is no such key \(did you mean train.patience\?\)"),
     ("train.lerning_rate=1", r"train.lerning_rate: there is no such key; there are .*updates"),
     ("+train.lerning_rate=1", "train.lerning_rate: there is no such key"),
     ("++train.lerning_rate=1", "train.lerning_rate: there is no such key"),
@@ -82,7 +82,7 @@ def test_mistakes_on_the_command_line(override: str, message: str) -> None:
 def test_mistakes_in_a_file(tmp_path: Path) -> None:
     """C02: a file of the user's own may add keys, and our schema refuses them."""
     folder = own_groups(tmp_path, "experiment/mine", "# @package _global_\ntrain:\n  patiense: 1\n")
-    with pytest.raises(UserError, match=r"train.patiense: there is no such key \(did you mean patience\?\)"):
+    with pytest.raises(UserError, match=r"train.patiense: there is no such key \(did you mean train.patience\?\)"):
         compose([*CORPUS, "experiment=mine"], folder)
     with pytest.raises(UserError, match="no such folder"):
         compose(list(CORPUS), tmp_path / "nowhere")
@@ -126,7 +126,7 @@ def test_overrides_of_a_run() -> None:
     assert (changed["search"]["beam_size"], changed["run"]) == (2, "a,b")
     assert changed["data"]["source_language"] == "no"
     assert values["search"]["beam_size"] != 2
-    with pytest.raises(UserError, match=r"search.beamsize: there is no such key \(did you mean beam_size\?\)"):
+    with pytest.raises(UserError, match=r"search.beamsize: there is no such key \(did you mean search.beam_size\?\)"):
         read_config(override_values(values, ["search.beamsize=2"]))
     with pytest.raises(UserError, match="'beam' is no override"):
         override_values(values, ["beam"])

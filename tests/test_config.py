@@ -53,7 +53,7 @@ WRONG = [
     ("train.clip_norm", -1, "train.clip_norm is -1.0"),
     ("train.metric", "blue", "train.metric is 'blue': allowed is loss, perplexity, bleu, chrf"),
     ("train.learning_rate", 1.0, "train.learning_rate: there is no such key; there are updates, batch_tokens"),
-    ("train.patienc", 1, r"train.patienc: there is no such key \(did you mean patience\?\)"),
+    ("train.patienc", 1, r"train.patienc: there is no such key \(did you mean train.patience\?\)"),
     ("search.beam_size", 0, "search.beam_size is 0: allowed is a positive number"),
     ("search.length_penalty", "google", "search.length_penalty is 'google': allowed is wu, mean, none"),
     ("search.alpha", -0.5, "search.alpha is -0.5"),

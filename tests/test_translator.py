@@ -203,7 +203,7 @@ def test_a_trained_run_cannot_be_changed(folder: Path) -> None:
     for override in ("model.embedding_size=13", "tokenizer.joint=false", "train.updates=3", "optimizer.lr=1"):
         with pytest.raises(UserError, match=f"{override.partition('.')[0]}: a trained run's .* can't be changed"):
             nmt.load(folder, [override])
-    with pytest.raises(UserError, match=r"search.beam_sice: there is no such key \(did you mean beam_size\?\)"):
+    with pytest.raises(UserError, match=r"search.beam_sice: there is no such key \(did you mean search.beam_size\?\)"):
         opened(folder, "search.beam_sice=3")
 
 

@@ -39,6 +39,10 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(temporary, place)
+    except OSError as error:
+        if error.filename is not None:  # of another file than this one, which the caller was reading meanwhile
+            raise
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -48,4 +52,4 @@ def _create(temporary: Path, path: Path) -> BinaryIO:
         temporary.parent.mkdir(parents=True, exist_ok=True)
         return temporary.open("xb")
     except OSError as error:
-        raise UserError(f"{path}: cannot be written ({error.strerror})") from error
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from error

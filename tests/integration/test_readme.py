@@ -19,8 +19,9 @@ from nmt.compose import compose
 ROOT = Path(__file__).parents[2]
 BLOCKS = re.findall(r"```(bash|python)\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
 SHORT = (
-    "train.updates=3 train.valid_every=3 train.batch_tokens=512 train.log_every=1 search.beam_size=5 search.max_offset=2 "
-    "search.max_ratio=0.5 model.embedding_size=16 model.encoder.hidden_size=16 model.decoder.hidden_size=16"
+    "train.updates=3 train.valid_every=3 train.batch_tokens=512 train.log_every=1 search.beam_size=5 "
+    "search.max_offset=2 search.max_ratio=0.5 model.embedding_size=16 "
+    "model.encoder.hidden_size=16 model.decoder.hidden_size=16"
 )
 PROLOGUE = f"""set -eu
 nmt() {{ if [ "$1" = train ]; then command nmt "$@" {SHORT}; else command nmt "$@"; fi; }}
