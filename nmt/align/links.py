@@ -6,7 +6,7 @@ A link is (source word, target word), both counted from 0. Links never point at 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -22,15 +22,7 @@ Rule = Literal[
     "grow-diag-strict",
     "grow-diag-final-strict",
 ]
-RULES: tuple[Rule, ...] = (
-    "intersection",
-    "union",
-    "grow-diag",
-    "grow-diag-final",
-    "grow-diag-final-and",
-    "grow-diag-strict",
-    "grow-diag-final-strict",
-)
+RULES: tuple[Rule, ...] = get_args(Rule)
 
 _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 

@@ -20,27 +20,20 @@ if TYPE_CHECKING:
     from nmt.translator import Translator
 
 SUMMARY = "word alignments from a run's attention"
-_FORMATS = ("pharaoh", "jsonl", "npz", "nematus")
-_RULES = (
-    "intersection",
-    "union",
-    "grow-diag",
-    "grow-diag-final",
-    "grow-diag-final-and",
-    "grow-diag-strict",
-    "grow-diag-final-strict",
-)
 _DEFAULT_RULE: Rule = "grow-diag"
 _LINES_AT_ONCE = 1024
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of the command."""
+    from nmt.align.export import FORMATS
+    from nmt.align.links import RULES
+
     parser.add_argument("model", type=Path, metavar="RUN", help="a run directory")
     parser.add_argument("--source", type=Path, required=True, help="source lines")
     parser.add_argument("--target", type=Path, help="target lines; without it the run's own translations are aligned")
     parser.add_argument("-o", "--output", type=Path, required=True, help="the file to write")
-    parser.add_argument("--format", choices=_FORMATS, default="pharaoh", help="default: pharaoh")
+    parser.add_argument("--format", choices=FORMATS, default="pharaoh", help="default: pharaoh")
     parser.add_argument("--layer", type=int, metavar="N", help="decoder layer, -1 the last (default: the run's choice)")
     parser.add_argument("--head", type=_head, metavar="N|mean", help="head of the layer (default: the run's choice)")
     parser.add_argument("--shift", type=int, metavar="N", help="read N rows later (default: the run's choice)")
@@ -49,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--reverse", type=Path, metavar="RUN2", help="a run of the opposite direction")
     parser.add_argument(
-        "--symmetrize", choices=_RULES, metavar="RULE", help=f"with --reverse: {', '.join(_RULES)} (default: grow-diag)"
+        "--symmetrize", choices=RULES, metavar="RULE", help=f"with --reverse: {', '.join(RULES)} (default: grow-diag)"
     )
 
 

@@ -11,8 +11,6 @@ import pytest
 
 import nmt
 from nmt.align.export import FORMATS, read_export, read_header
-from nmt.align.links import RULES
-from nmt.cli import align
 from nmt.cli.main import main
 
 
@@ -36,11 +34,6 @@ def blank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("e.src").write_text("ka lo\n\n   \nmi\n", encoding="utf-8")
     Path("e.trg").write_text("OL AK\n\nx\n\n", encoding="utf-8")
     return tmp_path
-
-
-def test_flags_offer_what_the_package_does() -> None:
-    assert align._FORMATS == FORMATS
-    assert align._RULES == RULES
 
 
 @pytest.mark.usefixtures("loaded", "blank")

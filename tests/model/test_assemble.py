@@ -43,7 +43,10 @@ IMPOSSIBLE = [
     ((*RECURRENT, "model.encoder.dropout=1.5"), "model.encoder: dropout is 1.5"),
     ((*RECURRENT, "attention.dropout=-1"), "dropout is -1"),
     ((*RECURRENT, "alignment.layer=1"), "alignment.layer is 1: the decoder has 1"),
-    ((*RECURRENT, "model.decoder.hiden_size=5"), "hiden_size: there is no such key .did you mean model.decoder.hidden_size"),
+    (
+        (*RECURRENT, "model.decoder.hiden_size=5"),
+        "there is no such key .did you mean model.decoder.hidden_size",
+    ),
     ((*RECURRENT, "attention.window.size=5"), "attention.window.size: there is no such key"),
 ]
 
