@@ -33,7 +33,7 @@ def build(leaf: Mapping[str, Any], path: str, **given: Any) -> Any:
         return target(**arguments, **given)
     except UserError:
         raise
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RuntimeError, IndexError) as error:
         raise UserError(f"{path}: {error}") from error
 
 

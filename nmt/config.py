@@ -89,7 +89,8 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """The training loop. Sizes in padded target tokens; valid_every and log_every in updates."""
+    """The training loop. batch_tokens: max(source, target) x sentences, padding counted; pool: sentences;
+    valid_every, log_every: updates."""
 
     updates: int
     batch_tokens: int
@@ -113,8 +114,8 @@ class TrainConfig:
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """Decoding. A translation has at most max_ratio x source pieces + max_offset pieces; batch_tokens counts source
-    tokens x beam_size."""
+    """Decoding. A translation has at most max_ratio x source tokens + max_offset tokens, EOS counted in both;
+    batch_tokens counts source tokens x beam_size."""
 
     beam_size: int
     length_penalty: Literal["wu", "mean", "none"]
@@ -126,8 +127,8 @@ class SearchConfig:
     def __post_init__(self) -> None:
         for name in ("beam_size", "max_offset", "batch_tokens"):
             require(getattr(self, name) > 0, f"search.{name}", getattr(self, name), "a positive number")
-        require(self.alpha >= 0, "search.alpha", self.alpha, "0 or more")
-        require(self.max_ratio >= 0, "search.max_ratio", self.max_ratio, "0 or more")
+        require(0 <= self.alpha <= 10, "search.alpha", self.alpha, "0 to 10")
+        require(0 <= self.max_ratio <= 1000, "search.max_ratio", self.max_ratio, "0 to 1000")
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ class Config:
 
     def __post_init__(self) -> None:
         require(self.threads >= 0, "threads", self.threads, "0 (torch's own choice) or a positive number")
-        require(self.seed >= 0, "seed", self.seed, "0 or more")
+        require(0 <= self.seed < 2**63, "seed", self.seed, "0 or more, below 2^63")
         if self.wiring is not None and "wiring" not in self.model.decoder:
             raise UserError(
                 "wiring: this decoder has none, and the attention preset names one; "

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from nmt.align.export import write_export
-from nmt.align.pipeline import align_records, describe
+from nmt.align.pipeline import describe, translation_records
 from nmt.build import build
 from nmt.config import Config
 from nmt.data.files import write_atomically
@@ -24,8 +24,10 @@ from nmt.data.filters import Report
 from nmt.data.parts import Part, check_part, has_part, part_name, part_pairs
 from nmt.data.store import PairStore, encode_pairs
 from nmt.data.tokenizer import Tokenizer
+from nmt.errors import UserError
 from nmt.evaluate.scores import Scores, bleu, chrf, evaluate
 from nmt.model.assemble import assemble, check_sizes
+from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.run import Run, load_weights
 from nmt.train.allocator import keep_freed_memory
 from nmt.train.loop import Trainer, Validation
@@ -38,11 +40,11 @@ SAMPLES = 2  # validation sentences shown to people
 
 
 def run_experiment(values: dict[str, Any], config: Config) -> Scores | None:
-    """The whole of `nmt train`: `config` is `values` checked; what is impossible is refused before any data is read.
+    """The whole of `nmt train`: `config` is `values` checked; impossible sizes are refused before any data is read.
 
     Returns the test scores of the best weights, None where there is no test set.
     """
-    check_sizes(config)
+    model_shape = check_sizes(config)
     build(config.optimizer, "optimizer", params=[torch.nn.Parameter(torch.zeros(1))])
     schedule = build(config.schedule, "schedule")
     device = choose_device(config.device)
@@ -58,6 +60,7 @@ def run_experiment(values: dict[str, Any], config: Config) -> Scores | None:
         source, target = make_tokenizers(config, Path(folder))
         store = encode_part(config, "train", source, target, Path(folder), config.data.max_length)
         valid = encode_part(config, "valid", source, target, Path(folder), None)
+        check_lengths(model_shape, store, valid)
         run.write_config(values)
         for side in ("source", "target"):
             keep_file(Path(folder) / f"{side}.model", run.tokenizer_file(side))
@@ -96,7 +99,6 @@ def make_tokenizers(config: Config, folder: Path) -> tuple[Tokenizer, Tokenizer]
             character_coverage=config.tokenizer.character_coverage,
             byte_fallback=config.tokenizer.byte_fallback,
             path=folder / f"{name}.model",
-            seed=config.seed,
         )
     if config.tokenizer.joint:
         keep_file(folder / "source.model", folder / "target.model")
@@ -118,6 +120,20 @@ def encode_part(
     )
     say(report.describe())
     return store
+
+
+def check_lengths(model: EncoderDecoder, *stores: PairStore) -> None:
+    """Refuse pairs beyond the model's positions now and not in the update, or the validation, that meets them."""
+    for store in stores:
+        for lengths, longest in (
+            (store.source_lengths, model.encoder.longest),
+            (store.target_lengths, model.decoder.longest),
+        ):
+            if longest is not None and lengths.max() > longest:
+                raise UserError(
+                    f"position.maximum is {longest} and the data have a sentence of {lengths.max()} tokens: raise it "
+                    "or lower data.max_length (which shortens the training data alone)"
+                )
 
 
 def make_validation(config: Config, translator: Translator, store: PairStore) -> Callable[[], Validation]:
@@ -146,12 +162,12 @@ def finish(config: Config, run: Run, translator: Translator) -> Scores | None:
         return None
     pairs = list(part_pairs(config.data, "test"))
     translator.model.eval()
-    translations = [translation.text for translation in translator.translate([source for source, _ in pairs])]
+    sources, references = map(list, zip(*pairs, strict=True))
+    found = translator.translate(sources, weights=True)
+    translations = [one.text for one in found]
     write_atomically(run.translation, "".join(f"{line}\n" for line in translations).encode())
-    scores = evaluate(translations, [[reference for _, reference in pairs]], confidence=True)
+    scores = evaluate(translations, [references], confidence=True)
     write_atomically(run.evaluation, (json.dumps(scores.as_dict(), indent=2) + "\n").encode())
-    own = [(source, text) for (source, _), text in zip(pairs, translations, strict=True)]
-    alignment = config.alignment
-    records = align_records(translator, own, layer=alignment.layer, head=alignment.head, shift=alignment.shift)
-    write_export("npz", run.alignment, records, describe(translator, alignment, links="argmax"))
+    records = translation_records(translator, sources, found, config.alignment)
+    write_export("npz", run.alignment, records, describe(translator, config.alignment, links="argmax"))
     return scores

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from nmt.config import AlignmentConfig, Config, SearchConfig, read_config
 from nmt.data.batch import Batch, make_batch, plan_in_order
 from nmt.data.special import BOS, PAD, UNK
 from nmt.data.tokenizer import Tokenizer
-from nmt.data.words import piece_words
+from nmt.data.words import piece_words, token_words
 from nmt.errors import UserError
 from nmt.model.assemble import assemble
 from nmt.model.encoder_decoder import EncoderDecoder
@@ -30,6 +30,7 @@ from nmt.search.greedy import greedy_search
 from nmt.search.hypothesis import Hypothesis
 from nmt.search.penalty import LengthPenalty, MeanPenalty, NoPenalty, WuPenalty
 
+CHANGEABLE = ("search", "alignment", "device", "threads")  # sections of a run's configuration that may be overridden
 FORCED_BATCH_TOKENS = 4096  # max(S, T) x pairs when given targets are scored or aligned
 
 
@@ -90,7 +91,10 @@ class Translator:
 
     @torch.inference_mode()
     def translate(self, lines: Sequence[str], nbest: int = 1, weights: bool = False) -> list[Translation]:
-        """Each line's translation, in order; with `weights` every hypothesis carries its attention [L, H, T, S]."""
+        """Each line's translation, in order; with `weights` every hypothesis carries its attention [L, H, T, S].
+
+        A hypothesis that was cut has no EOS: its last row is zeros.
+        """
         if not 1 <= nbest <= self.search.beam_size:
             raise UserError(f"nbest is {nbest}: allowed is 1 to search.beam_size, {self.search.beam_size}")
         encoded = [self._fit(self.source_tokenizer.encode(line)) for line in lines]
@@ -105,11 +109,18 @@ class Translator:
                     found[row] = self._translation(best, encoded[row][1])
         return self._with_weights(sources, found) if weights else found
 
+    def read(self, line: str, hypothesis: Hypothesis) -> PieceWeights:
+        """The weights that a hypothesis of `line` carries, with its pieces' words; a cut source has fewer pieces."""
+        assert hypothesis.weights is not None, "translate(..., weights=True) fills them"
+        pieces = hypothesis.weights.shape[-1] - 1
+        source_map = piece_words(self.source_tokenizer, line)[:pieces]
+        return PieceWeights(hypothesis.weights, source_map, token_words(self.target_tokenizer, hypothesis.tokens))
+
     @torch.inference_mode()
-    def score(self, pairs: Sequence[tuple[str, str]]) -> list[Score]:
-        """ln p of each given target; a pair with a blank side has no tokens and 0.0."""
+    def score(self, pairs: Sequence[tuple[str, str]], first: int = 1) -> list[Score]:
+        """ln p of each given target; a pair with a blank side has no tokens and 0.0. `first`: the first pair's line."""
         scores = [Score(0.0, (), ()) for _ in pairs]
-        for rows, batch in self._forced(pairs):
+        for rows, batch in self._forced(pairs, first):
             output = self.model(batch)
             log_probs = self.model.decoder.readout(output.states, output.log_prior).log_softmax(-1)
             chosen = log_probs.gather(2, batch.target_out.unsqueeze(2)).squeeze(2).double().cpu()
@@ -121,8 +132,8 @@ class Translator:
         return scores
 
     @torch.inference_mode()
-    def attention(self, pairs: Sequence[tuple[str, str]]) -> list[PieceWeights]:
-        """The attention over the source of each given pair; zeros for a pair with a blank side."""
+    def attention(self, pairs: Sequence[tuple[str, str]], first: int = 1) -> list[PieceWeights]:
+        """The attention over the source of each given pair; zeros for one with a blank side. `first` as in `score`."""
         read = [
             PieceWeights(
                 self._no_weights(self.source_tokenizer.encode(source), self.target_tokenizer.encode(target)),
@@ -131,7 +142,7 @@ class Translator:
             )
             for source, target in pairs
         ]
-        for rows, batch in self._forced(pairs):
+        for rows, batch in self._forced(pairs, first):
             for row, weights in zip(rows, self._cross(batch), strict=True):
                 read[row] = read[row]._replace(weights=weights)
         return read
@@ -175,17 +186,19 @@ class Translator:
         weights: list[NDArray[np.float32] | None] = [None] * len(flat)
         for rows, batch in self._batches(pairs):
             for place, one in zip(rows, self._cross(batch), strict=True):
+                if not flat[place][1].finished:
+                    one[:, :, -1] = 0.0
                 weights[place] = one
         for (row, hypothesis), own in zip(flat, weights, strict=True):
             carrying[row].append(replace(hypothesis, weights=own))
         return [replace(one, hypotheses=tuple(kept)) for one, kept in zip(found, carrying, strict=True)]
 
-    def _forced(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[list[int], Batch]]:
+    def _forced(self, pairs: Sequence[tuple[str, str]], first: int) -> Iterator[tuple[list[int], Batch]]:
         """Batches of the pairs with text on both sides, and their places in `pairs`."""
         ids = [(self.source_tokenizer.encode(source), self.target_tokenizer.encode(target)) for source, target in pairs]
-        for number, (source, target) in enumerate(ids, start=1):
-            self._check_length(len(source), self.model.encoder.longest, f"pair {number}: the source")
-            self._check_length(len(target), self.model.decoder.longest, f"pair {number}: the target")
+        for number, (source, target) in enumerate(ids, start=first):
+            self._check_length(len(source), self.model.encoder.longest, f"line {number}: the source")
+            self._check_length(len(target), self.model.decoder.longest, f"line {number}: the target")
         places = [place for place, (source, target) in enumerate(ids) if source and target]
         for rows, batch in self._batches([ids[place] for place in places]):
             yield [places[row] for row in rows], batch
@@ -252,6 +265,6 @@ def load(run: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Translat
 
 
 def _check_overrides(trained: Config, asked: Config) -> None:
-    for section in ("data", "tokenizer", "model", "attention", "wiring", "position", "optimizer", "schedule", "train"):
-        if getattr(trained, section) != getattr(asked, section):
-            raise UserError(f"{section}: a trained run's {section} can't be changed; search, alignment, device can")
+    for field in fields(Config):
+        if field.name not in CHANGEABLE and getattr(trained, field.name) != getattr(asked, field.name):
+            raise UserError(f"{field.name}: a trained run's can't be changed; {', '.join(CHANGEABLE)} can")

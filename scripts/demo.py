@@ -69,7 +69,9 @@ def train(experiment: str, run: Path) -> None:
     """The command that a person would type."""
     command = [sys.executable, "-m", "nmt.cli.train", f"experiment={experiment}", f"run={run}"]
     print(" ".join(["nmt train", *command[3:]]), file=sys.stderr)
-    subprocess.run(command, check=True)
+    code = subprocess.run(command).returncode
+    if code:  # the command has said why
+        raise SystemExit(code)
 
 
 def measure(name: str, run: Run) -> Row:

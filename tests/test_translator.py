@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -147,7 +148,8 @@ def test_weights_on_request_change_nothing(translator: Translator) -> None:
             text = translator.target_tokenizer.decode(hypothesis.tokens)
             if hypothesis.tokens:
                 (forced,) = translator.attention([(line, text)])
-                np.testing.assert_allclose(hypothesis.weights, forced.weights, atol=1e-5)
+                rows = len(hypothesis.token_log_probs)  # one that was cut has none for EOS
+                np.testing.assert_allclose(hypothesis.weights[:, :, :rows], forced.weights[:, :, :rows], atol=1e-5)
 
 
 def test_attention_of_pairs(translator: Translator) -> None:
@@ -174,7 +176,7 @@ def test_lines_beyond_the_positions(folder: Path, translator: Translator) -> Non
     assert all(len(best.tokens) <= 15 for one in found for best in one.hypotheses) or not learned
     if learned:
         for pair, side in (((lines[1], "ka"), "the source"), (("ka", lines[1]), "the target")):
-            with pytest.raises(UserError, match=f"pair 2: {side} has 30 pieces: this model's positions reach to 15"):
+            with pytest.raises(UserError, match=f"line 2: {side} has 30 pieces: this model's positions reach to 15"):
                 translator.score([("ka", "ka"), pair])
         assert len(translator.translate([" ".join(WORDS + WORDS[:5])])[0].notes) <= 1
     else:
@@ -199,9 +201,42 @@ def test_greedy_is_a_beam_of_one(folder: Path, translator: Translator) -> None:
     assert 1 <= len(wide.hypotheses) <= 50
 
 
+def test_hypotheses_carry_what_was_read_of_their_own_pieces(translator: Translator) -> None:
+    found = translator.translate(LINES, nbest=2, weights=True)
+    assert [one.text for one in found] == [one.text for one in translator.translate(LINES, nbest=2)]
+    for line, one in zip(LINES, found, strict=True):
+        for hypothesis in one.hypotheses:
+            read = translator.read(line, hypothesis)
+            steps, size = read.weights.shape[2:]
+            assert (len(read.target_map), len(read.source_map)) == (steps - 1, size - 1)
+            text = translator.target_tokenizer.decode(hypothesis.tokens)
+            if text and translator.target_tokenizer.encode(text) == list(hypothesis.tokens):
+                (forced,) = translator.attention([(line, text)])
+                rows = steps if hypothesis.finished else steps - 1
+                np.testing.assert_allclose(read.weights[:, :, :rows], forced.weights[:, :, :rows], atol=1e-5)
+                assert read.target_map == forced.target_map
+            if not hypothesis.finished:
+                assert not read.weights[:, :, -1].any()
+
+
+def test_a_pair_too_long_is_named_by_its_line(folder: Path) -> None:
+    if opened(folder).model.encoder.longest is None:
+        return
+    for ask in (opened(folder).score, opened(folder).attention):
+        with pytest.raises(UserError, match=r"line 1501: the source has 16 pieces"):
+            ask([("ka", "lo"), ("ka " * 16, "lo")], 1500)
+
+
 def test_a_trained_run_cannot_be_changed(folder: Path) -> None:
-    for override in ("model.embedding_size=13", "tokenizer.joint=false", "train.updates=3", "optimizer.lr=1"):
-        with pytest.raises(UserError, match=f"{override.partition('.')[0]}: a trained run's .* can't be changed"):
+    for override in (
+        "seed=5",
+        "run=x",
+        "model.embedding_size=13",
+        "tokenizer.joint=false",
+        "train.updates=3",
+        "optimizer.lr=1",
+    ):
+        with pytest.raises(UserError, match=f"{re.split('[.=]', override)[0]}: a trained run's can't be changed"):
             nmt.load(folder, [override])
     with pytest.raises(UserError, match=r"search.beam_sice: there is no such key \(did you mean search.beam_size\?\)"):
         opened(folder, "search.beam_sice=3")

@@ -34,9 +34,9 @@ class PieceWeights(Protocol):
 
 
 class Aligner(Protocol):
-    """A model that reads given pairs by forced decoding; `nmt.load` gives one."""
+    """A model that reads given pairs by forced decoding, `first` being the first one's line; `nmt.load` gives one."""
 
-    def attention(self, pairs: Sequence[tuple[str, str]]) -> Sequence[PieceWeights]: ...
+    def attention(self, pairs: Sequence[tuple[str, str]], first: int) -> Sequence[PieceWeights]: ...
 
 
 class HeadChoice(NamedTuple):
@@ -52,10 +52,11 @@ def align_pairs(
     aligner: Aligner, pairs: Iterable[tuple[str, str]], *, layer: int, head: int | None, shift: int
 ) -> Iterator[AlignmentMatrix]:
     """A matrix for each pair, in order, a few hundred pairs at a time. A pair with a blank side has only zeros."""
-    stream = iter(pairs)
+    stream, first = iter(pairs), 1
     while chunk := list(islice(stream, _PAIRS_AT_ONCE)):
-        for (source, target), read in zip(chunk, aligner.attention(chunk), strict=True):
-            yield _matrix(split_words(source), split_words(target), read, layer=layer, head=head, shift=shift)
+        for (source, target), read in zip(chunk, aligner.attention(chunk, first), strict=True):
+            yield read_matrix(split_words(source), split_words(target), read, layer=layer, head=head, shift=shift)
+        first += len(chunk)
 
 
 def select_weights(weights: NDArray[np.float32], *, layer: int, head: int | None, shift: int) -> NDArray[np.float32]:
@@ -96,9 +97,10 @@ def choose_head(read: Sequence[PieceWeights], gold: Sequence[Links]) -> HeadChoi
     return min(choices, key=lambda choice: choice.aer)
 
 
-def _matrix(
+def read_matrix(
     source: Sequence[str], target: Sequence[str], read: PieceWeights, *, layer: int, head: int | None, shift: int
 ) -> AlignmentMatrix:
+    """The matrix over these words that was read of one pair; zeros for a pair with a blank side."""
     if _is_blank(read):
         zeros = np.zeros((len(target) + 1, len(source) + 1), dtype=np.float32)
         return AlignmentMatrix(tuple(source), tuple(target), zeros)

@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import tee
 
-from nmt.align.extract import Aligner, align_pairs
+import numpy as np
+
+from nmt.align.extract import Aligner, align_pairs, read_matrix
 from nmt.align.links import Link, Rule, argmax_links, symmetrize
 from nmt.align.matrix import AlignmentMatrix
 from nmt.align.record import Header, Record, make_header
 from nmt.config import AlignmentConfig
-from nmt.translator import Translator
+from nmt.data.words import split_words
+from nmt.translator import Translation, Translator
 
 Linker = Callable[[AlignmentMatrix], set[Link]]
 
@@ -30,6 +33,32 @@ def align_records(
     matrices = align_pairs(aligner, ahead, layer=layer, head=head, shift=shift)
     for index, ((source, target), matrix) in enumerate(zip(lines, matrices, strict=True)):
         yield Record(index, source, target, matrix, frozenset(linker(matrix)))
+
+
+def translation_records(
+    translator: Translator,
+    lines: Iterable[str],
+    found: Iterable[Translation],
+    alignment: AlignmentConfig,
+    *,
+    linker: Linker = argmax_links,
+    first: int = 0,
+) -> Iterator[Record]:
+    """A record for each hypothesis of each line, of the weights that it carries; a blank line has an empty one.
+
+    `first` is the first line's index. All hypotheses of a line have its index.
+    """
+    layer, head, shift = alignment.layer, alignment.head, alignment.shift
+    for index, (line, one) in enumerate(zip(lines, found, strict=True), start=first):
+        words = split_words(line)
+        if not one.hypotheses:
+            empty = AlignmentMatrix(tuple(words), (), np.zeros((1, len(words) + 1), dtype=np.float32))
+            yield Record(index, line, "", empty, frozenset())
+        for hypothesis in one.hypotheses:
+            text = translator.target_tokenizer.decode(hypothesis.tokens)
+            read = translator.read(line, hypothesis)
+            matrix = read_matrix(words, split_words(text), read, layer=layer, head=head, shift=shift)
+            yield Record(index, line, text, matrix, frozenset(linker(matrix)))
 
 
 def symmetrize_records(

@@ -57,9 +57,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     translator = nmt.load(arguments.model, arguments.overrides)
     alignment = _chosen(arguments, translator.alignment)
-    pairs = _own_translations(translator, arguments.source) if given is None else given
     linker = _linker(arguments.threshold)
-    records = _records(translator, alignment, pairs, linker)
+    if given is None:
+        records = _own_translations(translator, alignment, arguments.source, linker)
+    else:
+        records = _records(translator, alignment, given, linker)
     if arguments.reverse:
         records = _symmetrized(records, nmt.load(arguments.reverse), arguments.symmetrize or _DEFAULT_RULE, linker)
     write_export(arguments.format, arguments.output, records, _header(arguments, translator, alignment))
@@ -102,13 +104,17 @@ def _given_pairs(source: Path, target: Path | None) -> Iterator[tuple[str, str]]
     return read_pairs(source, target)
 
 
-def _own_translations(translator: Translator, source: Path) -> Iterator[tuple[str, str]]:
+def _own_translations(
+    translator: Translator, alignment: AlignmentConfig, source: Path, linker: Linker
+) -> Iterator[Record]:
+    from nmt.align.pipeline import translation_records
     from nmt.data.corpus import read_lines
 
-    lines = read_lines(source)
+    lines, first = read_lines(source), 0
     while chunk := list(islice(lines, _LINES_AT_ONCE)):
-        for line, translation in zip(chunk, translator.translate(chunk), strict=True):
-            yield line, translation.text
+        found = translator.translate(chunk, weights=True)
+        yield from translation_records(translator, chunk, found, alignment, linker=linker, first=first)
+        first += len(chunk)
 
 
 def _linker(threshold: float | None) -> Linker:

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         record = read_record(export, arguments.line)
         _draw(record, arguments.output, name, _gold_of(arguments.gold, gold, arguments.line, record))
         return 0
-    if arguments.output.suffix.removeprefix(".") in _FORMATS:
+    if arguments.output.suffix.lower().removeprefix(".") in _FORMATS:
         raise UserError(
             f"{arguments.output}: give --line N for one picture, or a directory for a picture of every line"
         )

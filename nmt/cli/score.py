@@ -27,8 +27,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     pairs = read_pairs(arguments.source, arguments.target)
     translator = nmt.load(arguments.run, arguments.overrides)
+    first = 1
     while chunk := list(islice(pairs, PAIRS_AT_ONCE)):
-        for score in translator.score(chunk):
+        scores = translator.score(chunk, first)
+        first += len(chunk)
+        for score in scores:
             detail = " ".join(
                 f"{piece}={value:.6f}" for piece, value in zip(score.tokens, score.token_log_probs, strict=True)
             )

@@ -13,7 +13,7 @@ SUMMARY = "train a model; ends in test BLEU and an alignment export"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Everything is Hydra's: group=option and key=value, as listed by --help."""
+    """Everything is Hydra's: group=option and key=value."""
     parser.usage = "nmt train [--config-dir FOLDER] [--print-config] [group=option ...] [key=value ...]"
     parser.epilog = (
         "Examples: nmt train experiment=demo_recurrent; nmt train data=files data.root=corpus data.source_language=en "
@@ -42,7 +42,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def split_flags(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     """Our two flags, and Hydra's overrides."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    from nmt.cli.main import Parser
+
+    parser = Parser(prog="nmt train", add_help=False, allow_abbrev=False)
     parser.add_argument("--config-dir", type=Path)
     parser.add_argument("--print-config", action="store_true")
     flags, rest = parser.parse_known_args(list(arguments))

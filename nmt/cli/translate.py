@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -36,15 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Translate what is read, a thousand lines at a time."""
     import nmt
-    from nmt.data.corpus import decode_lines, read_lines
+    from nmt.data.corpus import decode_lines, open_binary
     from nmt.data.files import open_whole
 
-    for file in arguments.files:
-        next(read_lines(file), None)  # a file that cannot be read is told of before the model is loaded
+    # Opened once, before the model is loaded: what cannot be read is told at once, and a pipe has no second reading.
+    inputs = [(open_binary(file), str(file)) for file in arguments.files] or [(sys.stdin.buffer, "stdin")]
+    lines = chain.from_iterable(decode_lines(stream, name) for stream, name in inputs)
     translator = nmt.load(arguments.run, arguments.overrides)
-    lines: Iterator[str] = (line for file in arguments.files for line in read_lines(file))
-    if not arguments.files:
-        lines = decode_lines(sys.stdin.buffer, "stdin")
     with open_whole(arguments.output) if arguments.output else nullcontext(sys.stdout.buffer) as out:
         write_all(translator, lines, out, nbest=arguments.nbest, jsonl=arguments.format == "jsonl")
     return 0
@@ -54,7 +52,7 @@ def write_all(translator: Translator, lines: Iterator[str], out: BinaryIO, *, nb
     """Every line's translation to `out`, in order; notes about a line go to stderr."""
     first = 0
     while chunk := list(islice(lines, LINES_AT_ONCE)):
-        found = translator.translate(chunk, nbest=nbest)
+        found = translator.translate(chunk, nbest=nbest, weights=jsonl)
         for index, one in enumerate(found, start=first):
             for note in one.notes:
                 print(f"line {index + 1}: {note}", file=sys.stderr)
@@ -74,21 +72,16 @@ def text_lines(translator: Translator, found: list[Translation], nbest: int) -> 
 def json_lines(translator: Translator, lines: list[str], found: list[Translation], first: int) -> Iterator[str]:
     """One object a hypothesis (a blank line has one without score): index (from 0), source, translation, score,
     log_prob, tokens, token_log_probs (EOS's at the end), links (source-target words, from 0), notes."""
-    from nmt.align.pipeline import align_records
+    from nmt.align.pipeline import translation_records
     from nmt.data.pharaoh import format_links
 
-    texts = [
-        [translator.target_tokenizer.decode(hypothesis.tokens) for hypothesis in one.hypotheses] or [""]
-        for one in found
-    ]
-    pairs = [(line, text) for line, own in zip(lines, texts, strict=True) for text in own]
-    alignment = translator.alignment
-    records = align_records(translator, pairs, layer=alignment.layer, head=alignment.head, shift=alignment.shift)
-    for index, (line, one, own) in enumerate(zip(lines, found, texts, strict=True), start=first):
-        for hypothesis, text in zip(one.hypotheses or (None,), own, strict=True):
-            links = format_links(next(records).links)
-            entry = {"index": index, "source": line, "translation": text, **scores(translator, hypothesis)}
-            yield json.dumps({**entry, "links": links, "notes": list(one.notes)}, ensure_ascii=False)
+    records = translation_records(translator, lines, found, translator.alignment, first=first)
+    for one in found:
+        for hypothesis in one.hypotheses or (None,):
+            record = next(records)
+            entry = {"index": record.index, "source": record.source, "translation": record.target}
+            rest = {"links": format_links(record.links), "notes": list(one.notes)}
+            yield json.dumps({**entry, **scores(translator, hypothesis), **rest}, ensure_ascii=False)
 
 
 def scores(translator: Translator, hypothesis: Hypothesis | None) -> dict[str, object]:

@@ -21,7 +21,7 @@ def read_lines(path: Path) -> Iterator[str]:
     U+2028, U+0085, FF and a CR inside a line are text. A last line without LF counts.
     UserError: no such file, a directory, not readable; invalid UTF-8, with file and line (from 1).
     """
-    with _open(path) as file:
+    with open_binary(path) as file:
         yield from decode_lines(file, str(path))
 
 
@@ -34,7 +34,9 @@ def decode_lines(raw_lines: Iterable[bytes], name: str) -> Iterator[str]:
 def count_lines(path: Path) -> int:
     """How many lines `read_lines` gives, without decoding them."""
     count, last = 0, b"\n"
-    with _open(path) as file:
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise UserError(f"{path}: this is a pipe or device, and it would be read twice: write it to a file")
+    with open_binary(path) as file:
         while block := file.read(BLOCK):
             count += block.count(b"\n")
             last = block[-1:]
@@ -44,7 +46,8 @@ def count_lines(path: Path) -> int:
 def read_pairs(source: Path, target: Path) -> Iterator[tuple[str, str]]:
     """Line i of one file with line i of the other. The counts are compared at once, before the first pair is asked for.
 
-    UserError: unequal counts, naming both files and both counts; whatever `read_lines` raises.
+    UserError: unequal counts, naming both files and both counts; a pipe, which can't be read twice; whatever
+    `read_lines` raises.
     """
     counts = count_lines(source), count_lines(target)
     if counts[0] != counts[1]:
@@ -72,7 +75,8 @@ def hub_pairs(
     return _texts(rows, path, source_language, target_language)
 
 
-def _open(path: Path) -> BinaryIO:
+def open_binary(path: Path) -> BinaryIO:
+    """A file, pipe or device to read. UserError: no such file, a directory, not readable."""
     try:
         return open(path, "rb")
     except OSError as error:

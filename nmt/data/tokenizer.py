@@ -61,17 +61,14 @@ class Tokenizer:
         character_coverage: float = 1.0,
         byte_fallback: bool = False,
         normalization: str = "nmt_nfkc",
-        seed: int = 1,
     ) -> Tokenizer:
         """Learn a vocabulary from all the lines and write it to `path`; the same lines give the same file.
 
         `vocabulary_size` counts every id, specials and bytes too. word and char take fewer where the text has fewer;
-        unigram and bpe must reach it; all but word must have room for every character that is covered. `seed` is
-        SentencePiece's, which no model type draws from while all lines are read. They are in memory until it is done.
+        unigram and bpe must reach it; all but word must have room for every character that is covered.
         UserError: no text; a size that the text cannot fill or that its characters overflow, with the limit.
         """
         _check(model_type, vocabulary_size, character_coverage, byte_fallback, normalization)
-        sentencepiece.set_random_generator_seed(seed)
         writer, failures = BytesIO(), list[Exception]()
         try:
             sentencepiece.SentencePieceTrainer.train(
@@ -140,6 +137,10 @@ class Tokenizer:
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """The names of the ids, as SentencePiece writes them."""
         return [str(self._processor.id_to_piece(id)) for id in ids]
+
+    def is_space(self, id: int) -> bool:
+        """Whether a piece is nothing but the space before a word."""
+        return self._bytes[id] == SPACE.encode()
 
     def normalize(self, line: str) -> str:
         """The line as the vocabulary sees it; `decode(encode(line))` gives it back where no character is unknown."""

@@ -34,4 +34,7 @@ def check_sizes(config: Config) -> EncoderDecoder:
         raise UserError(
             f"alignment.layer is {layer}: the decoder has {layers} (0 to {layers - 1}, or from the last: -1)"
         )
+    head, heads = config.alignment.head, model.decoder.heads
+    if head is not None and not 0 <= head < heads:
+        raise UserError(f"alignment.head is {head}: the decoder has {heads} (0 to {heads - 1}; null: their mean)")
     return model

@@ -16,6 +16,8 @@ LEVELS = 256
 class Dropout(nn.Module):
     """Zeroes each element with probability `rate` while training and scales the rest by 1 / (1 - rate).
 
+    On a CPU the rate is the nearest of 1/256, 2/256, ... 255/256.
+
     Raises:
         ValueError: the rate is not in [0, 1).
     """
@@ -25,7 +27,7 @@ class Dropout(nn.Module):
         if not 0.0 <= rate < 1.0:
             raise ValueError(f"dropout is {rate}: allowed is 0 <= dropout < 1")
         self.rate = rate
-        self.dropped_levels = min(round(rate * LEVELS), LEVELS - 1)
+        self.dropped_levels = min(max(round(rate * LEVELS), 1), LEVELS - 1)
 
     def forward(self, x: Tensor) -> Tensor:
         if not self.training or self.rate == 0.0:

@@ -85,7 +85,7 @@ class Encoder(Protocol):
     """ids [B, S], lengths [B] -> Memory. `weights_of` names the layers whose self-attention weights are returned.
 
     layers: how many of them attend. longest: the most tokens a sentence may have, None where any length works. So too
-    in a decoder, whose layers attend over the source.
+    in a decoder, whose layers attend over the source with `heads` heads each.
     """
 
     layers: int
@@ -107,6 +107,7 @@ class Decoder(Protocol):
     """
 
     layers: int
+    heads: int
     longest: int | None
     projection: nn.Linear
 

@@ -50,13 +50,18 @@ class ReversingModel:
     layers, heads = 2, 3
     alignment = AlignmentConfig(layer=1, head=2, shift=1)
     source_tokenizer = SimpleNamespace(digest="5" * 64)
-    target_tokenizer = SimpleNamespace(digest="7" * 64)
+    target_tokenizer = SimpleNamespace(digest="7" * 64, decode=lambda tokens: tokens)
     run = Path("runs/reversing")
 
-    def translate(self, lines: Sequence[str]) -> list[SimpleNamespace]:
-        return [SimpleNamespace(text=" ".join(reversed(split_words(line))).upper()) for line in lines]
+    def translate(self, lines: Sequence[str], *, weights: bool) -> list[SimpleNamespace]:
+        assert weights, "what is aligned carries its weights"
+        texts = [" ".join(reversed(split_words(line))).upper() for line in lines]
+        return [SimpleNamespace(hypotheses=[SimpleNamespace(tokens=text)] if text else []) for text in texts]
 
-    def attention(self, pairs: Sequence[tuple[str, str]]) -> list[Read]:
+    def read(self, line: str, hypothesis: SimpleNamespace) -> Read:
+        return self._read(split_words(line), split_words(hypothesis.tokens))
+
+    def attention(self, pairs: Sequence[tuple[str, str]], first: int = 1) -> list[Read]:
         return [self._read(split_words(source), split_words(target)) for source, target in pairs]
 
     def _read(self, source: list[str], target: list[str]) -> Read:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.data.tokenizer import ModelType, Tokenizer
-from nmt.data.words import piece_words, split_words
+from nmt.data.words import piece_words, split_words, token_words
 
 TEXT = ["ka lo mi tu", "re so fa ne bi do", "full fill office", "ka ka lo 12 . ..."] * 5
 MODELS: list[tuple[ModelType, bool]] = [
@@ -71,3 +71,18 @@ def test_real_lines(nmt_data: Path, tokenizer: Tokenizer) -> None:
         lines = [line.removesuffix("\n") for line in file][:200]
     for line in lines:
         assert set(piece_words(tokenizer, line)) == set(range(len(split_words(line))))
+
+
+@pytest.mark.parametrize("line", ["ka lo mi tu", "ka", "full fill office", "do ne re"])
+def test_found_pieces_have_the_words_that_encoded_ones_have(tokenizer: Tokenizer, line: str) -> None:
+    ids = tokenizer.encode(line)
+    assert token_words(tokenizer, ids) == piece_words(tokenizer, line)
+
+
+@given(st.data())
+def test_any_ids_have_words_of_their_text(tokenizer: Tokenizer, data: st.DataObject) -> None:
+    ids = data.draw(st.lists(st.integers(4, len(tokenizer) - 1), max_size=12))
+    words = token_words(tokenizer, ids)
+    assert len(words) == len(ids)
+    assert words == sorted(words)
+    assert all(0 <= word < max(1, len(split_words(tokenizer.decode(ids)))) for word in words)

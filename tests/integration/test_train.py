@@ -142,6 +142,13 @@ def test_columns_of_a_data_set_stay_text(tmp_path: Path) -> None:
     assert refused(nmt("train", *SHORT, *given, *RECURRENT, f"run={tmp_path / 'other'}"), "zz", "xx", "yy")
 
 
+def test_sentences_beyond_the_positions_are_refused_before_training(toy: Path, tmp_path: Path) -> None:
+    learned = ("model=transformer", "position=learned", "position.maximum=5", "tokenizer=word")
+    done = nmt("train", *SHORT, *data(toy, "rev", "train"), *learned, f"run={tmp_path / 'run'}")
+    assert refused(done, "position.maximum is 5", "data.max_length")
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.slow
 def test_memory_does_not_hold_the_corpus(toy: Path, tmp_path: Path) -> None:
     """A15: a hundred times the text may cost less than ten times its size."""

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -150,6 +151,19 @@ def test_a_line_too_long_for_the_model_is_cut_and_told_of(copier: Path) -> None:
     for place, length in ((0, 3), (2, 4)):
         assert [done.lines[place]] == translate(copier, " ".join(words[:length]) + "\n").lines
     assert done.lines[1] == done.lines[3] == done.lines[4], "what is cut reads as its beginning"
+    told = translate(copier, text, "--format", "jsonl")
+    assert [json.loads(line)["translation"] for line in told.lines] == done.lines
+
+
+def test_a_pipe_is_read_once_and_whole(reverser: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    text = "ka lo\nmi\n" * 40
+    writer = threading.Thread(target=pipe.write_text, args=(text,))
+    writer.start()
+    assert nmt("translate", reverser, pipe).out == translate(reverser, text).out
+    writer.join()
+    assert refused(nmt("score", reverser, "--source", pipe, "--target", pipe), "pipe")
 
 
 def test_a_recurrent_model_reads_any_length(reverser: Path) -> None:

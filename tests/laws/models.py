@@ -53,9 +53,9 @@ def _recurrent() -> dict[str, tuple[str, ...]]:
             f"model.{side}.{setting}" for side in ("encoder", "decoder") for setting in ("layers=2", "cell=lstm")
         )
         cases[f"recurrent-{preset}-lstm2"] = (*chosen, *two)
-        if preset != "bahdanau":
+        if "input_feeding" in (compose((*CORPUS, *chosen)).wiring or {}):
             cases[f"recurrent-{preset}-unfed"] = (*chosen, "wiring.input_feeding=false", "model.decoder.layers=2")
-    cases["recurrent-none-summary"] = (*RECURRENT, "attention=none", "attention.feed_summary=true")
+    cases["recurrent-none-unseen"] = (*RECURRENT, "attention=none", "attention.feed_summary=false")
     cases["recurrent-bahdanau-one-way"] = (
         *RECURRENT,
         "attention=bahdanau",

@@ -34,7 +34,10 @@ IMPOSSIBLE = [
     ((*TRANSFORMER, "model.decoder.layers=0"), "model.decoder: layers is 0"),
     ((*TRANSFORMER, "model.encoder.feedforward_size=0"), "feedforward_size is 0"),
     ((*TRANSFORMER, "model.decoder.dropout=1.5"), "model.decoder.*dropout is 1.5: allowed is 0 <= dropout < 1"),
-    ((*TRANSFORMER, "attention=none", "wiring=null"), "reads a context of 0 numbers, and the residual sum needs 6"),
+    (
+        (*TRANSFORMER, "attention=none", "attention.feed_summary=false", "wiring=null"),
+        "reads a context of 0 numbers, and the residual sum needs 6",
+    ),
     ((*TRANSFORMER, "alignment.layer=2"), r"alignment.layer is 2: the decoder has 2"),
     ((*TRANSFORMER, "alignment.layer=-3"), r"alignment.layer is -3"),
     ((*RECURRENT, "attention=luong_dot", "model.decoder.hidden_size=11"), "dot score needs .* not 11 and 10"),
@@ -42,6 +45,8 @@ IMPOSSIBLE = [
     ((*RECURRENT, "model.encoder.cell=elman"), "cell is 'elman': allowed are gru, lstm"),
     ((*RECURRENT, "model.encoder.dropout=1.5"), "model.encoder: dropout is 1.5"),
     ((*RECURRENT, "attention.dropout=-1"), "dropout is -1"),
+    ((*RECURRENT, "alignment.head=1"), "alignment.head is 1: the decoder has 1"),
+    ((*RECURRENT, "attention=luong_concat", "attention.score.size=-1"), "model.decoder.attention.score"),
     ((*RECURRENT, "alignment.layer=1"), "alignment.layer is 1: the decoder has 1"),
     (
         (*RECURRENT, "model.decoder.hiden_size=5"),

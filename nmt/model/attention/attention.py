@@ -62,6 +62,7 @@ class AttentionLike(Protocol):
 
     context_size: int
     feeds_back: bool
+    heads: int
 
     def prepare(self, states: Tensor, valid: Tensor, summary: Tensor, first: int = 0) -> Any: ...
 
@@ -81,6 +82,7 @@ class Attention(nn.Module):
     """
 
     feeds_back = False
+    heads = 1
 
     def __init__(
         self,

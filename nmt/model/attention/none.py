@@ -17,6 +17,7 @@ class NoAttention(nn.Module):
     """Zero weights, and for context the encoder's summary at every step (`feed_summary`) or nothing at all."""
 
     feeds_back = False
+    heads = 1
 
     def __init__(self, *, query_size: int, memory_size: int, feed_summary: bool = False) -> None:
         super().__init__()

@@ -64,6 +64,7 @@ class RecurrentDecoder(nn.Module):
             readout_size=readout_size,
             dropout=dropout,
         )
+        self.heads = self.wiring.attention.heads
         self.stack = RecurrentStack(
             input_size=embedding.size + self.wiring.feed_size,
             hidden_size=hidden_size,

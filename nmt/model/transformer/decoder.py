@@ -93,7 +93,13 @@ class DecoderLayer(nn.Module):
         assert read.log_prior is None, "a mixture of contexts cannot enter a residual sum"
         x = self.cross_block.leave(x, read.context)
         x = self.feedforward_block.leave(x, self.feedforward(self.feedforward_block.enter(x)))
-        return LayerOutput(x, read.weights, own.weights, read.losses, LayerState(past, own_state, cross_state))
+        return LayerOutput(
+            x,
+            read.weights,
+            own.weights,
+            sum_by_name([own.losses, read.losses]),
+            LayerState(past, own_state, cross_state),
+        )
 
 
 def extend(past: Prepared, new: Prepared) -> Prepared:
@@ -153,6 +159,7 @@ class TransformerDecoder(nn.Module):
             input_size=size, vocabulary_size=embedding.vocabulary_size, tied=embedding if tied else None
         )
         self.layers = layers
+        self.heads = self.stacked()[0].cross_attention.heads
         self.longest = self.position.longest
 
     def stacked(self) -> list[DecoderLayer]:

@@ -43,6 +43,7 @@ class EncoderLayer(nn.Module):
         inner = self.attention_block.enter(x)
         prepared = self.attention.prepare(inner, valid, inner[:, 0])
         attended, _ = self.attention(inner, prepared, self.attention.start(prepared), position, need_weights)
+        assert not attended.losses, "a Memory carries no losses of self-attention"
         x = self.attention_block.leave(x, attended.context)
         x = self.feedforward_block.leave(x, self.feedforward(self.feedforward_block.enter(x)))
         return x, attended.weights
