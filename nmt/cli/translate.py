@@ -6,8 +6,8 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import nullcontext
-from itertools import chain, islice
+from contextlib import ExitStack
+from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -39,11 +39,12 @@ def run(arguments: argparse.Namespace) -> int:
     from nmt.data.corpus import decode_lines, open_binary
     from nmt.data.files import open_whole
 
-    # Opened once, before the model is loaded: what cannot be read is told at once, and a pipe has no second reading.
-    inputs = [(open_binary(file), str(file)) for file in arguments.files] or [(sys.stdin.buffer, "stdin")]
-    lines = chain.from_iterable(decode_lines(stream, name) for stream, name in inputs)
-    translator = nmt.load(arguments.run, arguments.overrides)
-    with open_whole(arguments.output) if arguments.output else nullcontext(sys.stdout.buffer) as out:
+    with ExitStack() as open_files:
+        # Opened once, before the model is loaded: what cannot be read is told at once, and a pipe is read but once.
+        inputs = [(open_files.enter_context(open_binary(file)), str(file)) for file in arguments.files]
+        lines = chain.from_iterable(starmap(decode_lines, inputs or [(sys.stdin.buffer, "stdin")]))
+        translator = nmt.load(arguments.run, arguments.overrides)
+        out = open_files.enter_context(open_whole(arguments.output)) if arguments.output else sys.stdout.buffer
         write_all(translator, lines, out, nbest=arguments.nbest, jsonl=arguments.format == "jsonl")
     return 0
 
