@@ -55,7 +55,7 @@ def _recurrent() -> dict[str, tuple[str, ...]]:
         cases[f"recurrent-{preset}-lstm2"] = (*chosen, *two)
         if "input_feeding" in (compose((*CORPUS, *chosen)).wiring or {}):
             cases[f"recurrent-{preset}-unfed"] = (*chosen, "wiring.input_feeding=false", "model.decoder.layers=2")
-    cases["recurrent-none-unseen"] = (*RECURRENT, "attention=none", "attention.feed_summary=false")
+    cases["recurrent-none-unseen"] = (*RECURRENT, "attention=none", "attention.feed_summary=false", AFTER_STEP)
     cases["recurrent-bahdanau-one-way"] = (
         *RECURRENT,
         "attention=bahdanau",
