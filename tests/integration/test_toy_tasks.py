@@ -24,14 +24,8 @@ from tests.integration.toy import TASKS, read
 PRESETS = sorted(path.stem for path in (config_folder() / "attention").glob("*.yaml"))
 ALIASES = {"recurrent": "luong_general"}
 UNALIGNED = {"none": "a fixed vector has no weights to align by"}
-SLOW = {("rev", "transformer"): "positions have to be learnt from both ends: thousands of updates"}
 CORPUS = ["data.root=x", "data.source_language=src", "data.target_language=trg", "model=recurrent"]
-CASES = [
-    pytest.param(task, preset, marks=[pytest.mark.slow] * ((task, preset) in SLOW))
-    for preset in PRESETS
-    if preset not in {*ALIASES, *UNALIGNED}
-    for task in TASKS
-]
+CASES = [(task, preset) for preset in PRESETS if preset not in {*ALIASES, *UNALIGNED} for task in TASKS]
 
 
 def gold(source: str, task: str) -> set[tuple[int, int]]:
