@@ -55,7 +55,6 @@ def run_experiment(values: dict[str, Any], config: Config) -> Scores | None:
             check_part(config.data, part)
     if config.threads:
         torch.set_num_threads(config.threads)
-    keep_freed_memory()
     with tempfile.TemporaryDirectory(prefix="nmt-") as folder:
         source, target = make_tokenizers(config, Path(folder))
         store = encode_part(config, "train", source, target, Path(folder), config.data.max_length)
@@ -64,6 +63,7 @@ def run_experiment(values: dict[str, Any], config: Config) -> Scores | None:
         run.write_config(values)
         for side in ("source", "target"):
             keep_file(Path(folder) / f"{side}.model", run.tokenizer_file(side))
+        keep_freed_memory()  # from here on: what the tokenizer's training held goes back to the system
         torch.manual_seed(config.seed)
         model = assemble(config, source_vocabulary=len(source), target_vocabulary=len(target)).to(device)
         say(f"{sum(p.numel() for p in model.parameters()):,} parameters; {torch.get_num_threads()} threads; {device}")
