@@ -56,12 +56,5 @@ def aer(gold: Sequence[Links], predicted: Sequence[AbstractSet[Link]]) -> Alignm
     )
 
 
-def aer_by_sentence(gold: Sequence[Links], predicted: Sequence[AbstractSet[Link]]) -> list[AlignmentScore]:
-    """Score each sentence by itself. Their mean is not the corpus's score."""
-    if len(gold) != len(predicted):
-        raise ValueError(f"{len(gold)} sentences of gold links, but {len(predicted)} of predicted links")
-    return [aer([line], [links]) for line, links in zip(gold, predicted, strict=True)]
-
-
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else 1.0

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.align.aer import aer, aer_by_sentence
+from nmt.align.aer import aer
 from nmt.cli.main import main
 from nmt.data.pharaoh import Links, parse_links, read_links
 
@@ -30,7 +30,7 @@ def test_a_corpus_is_summed_before_it_is_divided() -> None:
     gold = [links("0-0"), links("0-0 1-1 2-2 3-3")]
     predicted = [{(0, 1)}, {(0, 0), (1, 1), (2, 2), (3, 3)}]
     assert aer(gold, predicted).aer == pytest.approx(1 - 8 / 10)
-    assert [score.aer for score in aer_by_sentence(gold, predicted)] == [1, 0]
+    assert [aer([line], [found]).aer for line, found in zip(gold, predicted, strict=True)] == [1, 0]
 
 
 def test_a_share_of_nothing_is_one() -> None:
