@@ -28,10 +28,14 @@ def require(holds: bool, key: str, value: object, allowed: str) -> None:
 
 @dataclass(frozen=True)
 class FilesConfig:
-    """The two files of a part of the corpus: sentence i of one is sentence i of the other."""
+    """The two files of a part of the corpus: sentence i of one is sentence i of the other.
+
+    links: a Pharaoh file of the pairs' gold word links, counted from 0 (None: there is none).
+    """
 
     source: str
     target: str
+    links: str | None = None
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,8 @@ class AlignmentConfig:
 
 @dataclass(frozen=True)
 class Config:
-    """A whole configuration. attention, wiring, position: what the model's leaves refer to."""
+    """A whole configuration. attention, wiring, position, relative: what the model's leaves refer to. position
+    acts on a Transformer's input, relative in its self-attention."""
 
     run: str
     seed: int
@@ -163,6 +168,7 @@ class Config:
     search: SearchConfig
     alignment: AlignmentConfig
     position: Leaf | None = None
+    relative: Leaf | None = None
 
     def __post_init__(self) -> None:
         require(self.threads >= 0, "threads", self.threads, "0 (torch's own choice) or a positive number")
@@ -172,6 +178,11 @@ class Config:
                 "wiring: this decoder has none, and the attention preset names one; "
                 "choose attention=transformer, or set wiring=null to use the preset's score alone"
             )
+        for name in ("position", "relative"):
+            if getattr(self, name) is not None and name not in {*self.model.encoder, *self.model.decoder}:
+                raise UserError(
+                    f"{name}: this model reads in order and has none; leave it out, or set model=transformer"
+                )
         if self.model.tied == "all" and not self.tokenizer.joint:
             raise UserError("model.tied is 'all': source and target share a table only with tokenizer.joint=true")
 

@@ -9,19 +9,21 @@ import json
 import math
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from nmt.align.error import alignment_error
 from nmt.align.export import write_export
 from nmt.align.pipeline import describe, translation_records
 from nmt.build import build
 from nmt.config import Config
 from nmt.data.files import write_atomically
 from nmt.data.filters import Report
-from nmt.data.parts import Part, check_part, has_part, part_name, part_pairs
+from nmt.data.parts import Part, check_part, has_part, part_links, part_name, part_pairs
 from nmt.data.store import PairStore, encode_pairs
 from nmt.data.tokenizer import Tokenizer
 from nmt.errors import UserError
@@ -44,22 +46,21 @@ def run_experiment(values: dict[str, Any], config: Config) -> Scores | None:
 
     Returns the test scores of the best weights, None where there is no test set.
     """
-    model_shape = check_sizes(config)
-    build(config.optimizer, "optimizer", params=[torch.nn.Parameter(torch.zeros(1))])
-    schedule = build(config.schedule, "schedule")
+    model_shape = check_settings(config)
     device = choose_device(config.device)
     run = Run(Path(config.run))
     run.refuse_if_trained(values)
-    for part in PARTS:
-        if has_part(config.data, part):
-            check_part(config.data, part)
+    check_data(config)
     if config.threads:
         torch.set_num_threads(config.threads)
     with tempfile.TemporaryDirectory(prefix="nmt-") as folder:
         source, target = make_tokenizers(config, Path(folder))
         store = encode_part(config, "train", source, target, Path(folder), config.data.max_length)
         valid = encode_part(config, "valid", source, target, Path(folder), None)
-        check_lengths(model_shape, store, valid)
+        read_whole = [valid]
+        if part_links(config.data, "test") is not None:
+            read_whole.append(encode_part(config, "test", source, target, Path(folder), None))
+        check_lengths(model_shape, store, *read_whole)
         run.write_config(values)
         for side in ("source", "target"):
             keep_file(Path(folder) / f"{side}.model", run.tokenizer_file(side))
@@ -74,7 +75,7 @@ def run_experiment(values: dict[str, Any], config: Config) -> Scores | None:
             model=model,
             store=store,
             optimizer=build(config.optimizer, "optimizer", params=list(model.parameters())),
-            schedule=schedule,
+            schedule=build(config.schedule, "schedule"),
             validate=make_validation(config, translator, valid),
             config=config.train,
             run=run,
@@ -82,6 +83,21 @@ def run_experiment(values: dict[str, Any], config: Config) -> Scores | None:
         ).train()
     load_weights(run.best, model)
     return finish(config, run, translator)
+
+
+def check_settings(config: Config) -> EncoderDecoder:
+    """Build all that the configuration names, without memory; UserError for what does not fit. The model's shape."""
+    shape = check_sizes(config)
+    build(config.optimizer, "optimizer", params=[torch.nn.Parameter(torch.zeros(1))])
+    build(config.schedule, "schedule")
+    return shape
+
+
+def check_data(config: Config) -> None:
+    """Read every part of the corpus once, with its gold links; UserError for what is wrong with them."""
+    for part in PARTS:
+        if has_part(config.data, part):
+            check_part(config.data, part)
 
 
 def make_tokenizers(config: Config, folder: Path) -> tuple[Tokenizer, Tokenizer]:
@@ -156,7 +172,10 @@ def make_validation(config: Config, translator: Translator, store: PairStore) ->
 
 
 def finish(config: Config, run: Run, translator: Translator) -> Scores | None:
-    """Test scores, translations and alignments of the best weights; None where there is no test set."""
+    """Test scores, translations and alignments of the best weights; None where there is no test set.
+
+    evaluation.json is written last: a run that has it is finished.
+    """
     if not has_part(config.data, "test"):
         say("data.test is not given: no test scores and no alignments")
         return None
@@ -166,8 +185,11 @@ def finish(config: Config, run: Run, translator: Translator) -> Scores | None:
     found = translator.translate(sources, weights=True)
     translations = [one.text for one in found]
     write_atomically(run.translation, "".join(f"{line}\n" for line in translations).encode())
-    scores = evaluate(translations, [references], confidence=True)
-    write_atomically(run.evaluation, (json.dumps(scores.as_dict(), indent=2) + "\n").encode())
     records = translation_records(translator, sources, found, config.alignment)
     write_export("npz", run.alignment, records, describe(translator, config.alignment, links="argmax"))
+    scores = evaluate(translations, [references], confidence=True)
+    gold = part_links(config.data, "test")
+    if gold is not None:
+        scores = replace(scores, aer=alignment_error(translator, pairs, gold, config.alignment))
+    write_atomically(run.evaluation, (json.dumps(scores.as_dict(), indent=2) + "\n").encode())
     return scores

@@ -56,10 +56,7 @@ class Run:
             raise UserError(f"run={self.path}: this is a file, not a directory")
         if not (self.best.exists() or self.last.exists()):
             return
-        old = dict(_flat(read_values(self.config_file))) if self.config_file.is_file() else {}
-        new = dict(_flat(values))
-        keys = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
-        changes = ", ".join(f"{key} {old.get(key)!r} -> {new.get(key)!r}" for key in keys)
+        changes = differences(read_values(self.config_file) if self.config_file.is_file() else {}, values)
         differing = f"it differs from this one in {changes}" if changes else "with the same configuration"
         raise UserError(
             f"{self.path}: there is a trained run here ({differing}); name another by run=PATH or remove it"
@@ -114,6 +111,13 @@ def load_weights(path: Path, model: nn.Module) -> None:
     with torch.no_grad():
         for name, tensor in own.items():
             tensor.copy_(stored[name])
+
+
+def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """The keys whose values differ, with both: `seed 1 -> 2, ...`; empty where none does."""
+    before, after = dict(_flat(old)), dict(_flat(new))
+    keys = sorted(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
+    return ", ".join(f"{key} {before.get(key)!r} -> {after.get(key)!r}" for key in keys)
 
 
 def _named_tensors(model: nn.Module) -> list[tuple[str, torch.Tensor]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ from nmt.search.hypothesis import Hypothesis
 from nmt.search.penalty import LengthPenalty, MeanPenalty, NoPenalty, WuPenalty
 
 CHANGEABLE = ("search", "alignment", "device", "threads")  # sections of a run's configuration that may be overridden
+AT_INFERENCE = "at_inference"
 FORCED_BATCH_TOKENS = 4096  # max(S, T) x pairs when given targets are scored or aligned
 
 
@@ -265,6 +266,17 @@ def load(run: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Translat
 
 
 def _check_overrides(trained: Config, asked: Config) -> None:
-    for field in fields(Config):
-        if field.name not in CHANGEABLE and getattr(trained, field.name) != getattr(asked, field.name):
-            raise UserError(f"{field.name}: a trained run's can't be changed; {', '.join(CHANGEABLE)} can")
+    """Refuse what training decided. How a hard attention chooses in use, `at_inference`, is a switch of the model's."""
+    before, after = asdict(trained), asdict(asked)
+    before["model"], after["model"] = (_without(values["model"], AT_INFERENCE) for values in (before, after))
+    for name in before:
+        if name not in CHANGEABLE and before[name] != after[name]:
+            switches = f"{', '.join(CHANGEABLE)} and a hard attention's model.decoder...{AT_INFERENCE}"
+            raise UserError(f"{name}: a trained run's can't be changed; {switches} can")
+
+
+def _without(values: Any, key: str) -> Any:
+    """A nest of dictionaries without this key, wherever it stands."""
+    if not isinstance(values, dict):
+        return values
+    return {name: _without(value, key) for name, value in values.items() if name != key}

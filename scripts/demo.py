@@ -25,10 +25,9 @@ from nmt.align.extract import choose_head
 from nmt.align.heatmap import draw_heatmap
 from nmt.align.inspector import write_inspector
 from nmt.align.pipeline import align_records, describe
-from nmt.compose import demo_folder
 from nmt.config import AlignmentConfig
-from nmt.data.corpus import read_pairs
-from nmt.data.pharaoh import read_links
+from nmt.data.files import write_atomically
+from nmt.data.parts import part_links, part_pairs
 from nmt.run import Run
 
 EXPERIMENTS = ("demo_recurrent", "demo_transformer")
@@ -76,11 +75,11 @@ def train(experiment: str, run: Path) -> None:
 
 def measure(name: str, run: Run) -> Row:
     """Choose which weights are the alignment on the development gold, then align the test pairs and count errors."""
-    corpus = demo_folder()
+    data = run.config().data
     translator = load(run.path)
-    pairs = {part: list(read_pairs(corpus / f"{part}.en", corpus / f"{part}.gl")) for part in ("dev", "test")}
-    gold = {part: read_links(corpus / f"{part}.gold") for part in ("dev", "test")}
-    choice = choose_head(translator.attention(pairs["dev"]), gold["dev"])
+    pairs = {part: list(part_pairs(data, part)) for part in ("valid", "test")}
+    gold = {part: part_links(data, part) for part in ("valid", "test")}
+    choice = choose_head(translator.attention(pairs["valid"]), gold["valid"])
     alignment = AlignmentConfig(layer=choice.layer, head=choice.head, shift=choice.shift)
     run.write_config({**run.values(), "alignment": asdict(alignment)})
     records = list(align_records(translator, pairs["test"], layer=choice.layer, head=choice.head, shift=choice.shift))
@@ -93,7 +92,8 @@ def measure(name: str, run: Run) -> Row:
     error = aer(gold["test"], [set(record.links) for record in records]).aer
     head = "mean" if choice.head is None else choice.head
     weights = f"layer {choice.layer}, head {head}, shift {choice.shift}"
-    scores = json.loads(run.evaluation.read_text(encoding="utf-8"))
+    scores = json.loads(run.evaluation.read_text(encoding="utf-8")) | {"aer": error}
+    write_atomically(run.evaluation, (json.dumps(scores, indent=2) + "\n").encode())
     seconds, rate = training_time(run)
     return Row(name, scores["bleu"]["score"], scores["chrf"]["score"], error, weights, seconds / 60, rate)
 

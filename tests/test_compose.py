@@ -57,7 +57,7 @@ MISSPELT = [
     ("", "'' is no override"),
     ("~train", "train is missing"),
     ("seed=${nope}", r"seed is \$\{nope\}, and there is no nope here: set seed"),
-    ("attention=transformer", r"attention.heads is \$\{model.encoder.self_attention.heads\}, and there is no"),
+    ("attention=transformer", r"attention.heads is \$\{model.decoder.self_attention.heads\}, and there is no"),
     ("model.encoder.layers=two", "model.encoder.layers is 'two': allowed is a whole number"),
     ("wiring.input_feeding=no", "input_feeding is 'no': allowed is true or false"),
     ("optimizer._target_=os.system", "optimizer._target_ is 'os.system'"),

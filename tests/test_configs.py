@@ -23,9 +23,8 @@ BESIDE = {
     "attention/score/dot": ("model.decoder.hidden_size=512",),
     "attention/score/scaled_dot": ("model.decoder.hidden_size=512",),
     "attention/transformer": ("model=transformer",),
-    "position/learned": ("model=transformer",),
-    "position/none": ("model=transformer",),
-    "position/sinusoidal": ("model=transformer",),
+    "attention/recurrent_transformer": ("model=recurrent_transformer",),
+    **{name: ("model=transformer",) for name in OPTIONS if name.startswith("position/")},
     "data/demo": (),
     "data/multi30k": (),
 }
@@ -58,7 +57,10 @@ def test_every_preset_on_every_model(model: str, preset: str) -> None:
         with pytest.raises(UserError, match=r"wiring: this decoder has none.*set wiring=null"):
             compose(given)
         without = compose([*given, "wiring=null"])
-        if preset == "none":
+        if preset == "hard_marginal":
+            with pytest.raises(UserError, match=r"reads a mixture.*and one context must enter the residual sum"):
+                build_all(without)
+        elif preset == "none":
             without = compose([*given, "wiring=null", "attention.feed_summary=false"])
             with pytest.raises(UserError, match="reads a context of 0 numbers, and the residual sum needs 256"):
                 build_all(without)

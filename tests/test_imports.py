@@ -25,7 +25,8 @@ RANKS = {
     "evaluate": 7,
     "align": 7,
     "experiment": 8,
-    "cli": 9,
+    "compare": 9,
+    "cli": 10,
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -1,4 +1,7 @@
-"""The colours of weights: white for 0 to a dark blue for 1, in steps that look even."""
+"""Colours that look as different as what they stand for.
+
+Weights: white for 0 to a dark blue for 1, in even steps. Things that are only to be told apart: hues all round.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,15 @@ def even_colours() -> ListedColormap:
     ends = [_oklab(np.array(to_rgb(colour))) for colour in (PALE, DARK)]
     steps = np.linspace(0, 1, 256)[:, None]
     return ListedColormap(_rgb(ends[0] * (1 - steps) + ends[1] * steps), name="nmt")
+
+
+def distinct_colours(count: int) -> list[tuple[float, float, float]]:
+    """Hues in even steps around Oklab, light and dark in turn, all legible on white."""
+    turns = np.arange(count)
+    angles = 2 * np.pi * turns / count + 0.5
+    lightness = np.where(turns % 2, 0.68, 0.48)
+    colours = _rgb(np.stack([lightness, 0.14 * np.cos(angles), 0.14 * np.sin(angles)], axis=1))
+    return [(float(r), float(g), float(b)) for r, g, b in colours]
 
 
 def _oklab(rgb: NDArray[np.float64]) -> NDArray[np.float64]:

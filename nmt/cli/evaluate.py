@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from nmt.errors import UserError
 
 if TYPE_CHECKING:
+    from nmt.data.pharaoh import Links
     from nmt.evaluate.compare import Comparison
     from nmt.evaluate.scores import Scores
 
@@ -24,7 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = (
         "Scores come with sacrebleu's signature and a 95 %% bootstrap interval; of TER, less is better. Text is "
-        "detokenised and cased. Several hypotheses are compared with the first one by paired bootstrap."
+        "detokenised and cased. A run's own test set with gold word links (data.test.links) has an alignment error "
+        "rate too. Several hypotheses are compared with the first one by paired bootstrap."
     )
     parser.add_argument(
         "run", nargs="?", type=Path, metavar="RUN", help="directory of a trained model, to translate with"
@@ -48,13 +50,22 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _score_run(arguments: argparse.Namespace) -> Scores:
+    from dataclasses import replace
+
     from nmt import load
+    from nmt.align.error import alignment_error
     from nmt.evaluate.scores import evaluate
 
     # Everything that can be wrong with the text is known before the model is loaded and translates.
-    lines, references = _given_text(arguments) if arguments.source or arguments.reference else _test_set(arguments.run)
-    translations = load(arguments.run, arguments.overrides).translate(lines)
-    return evaluate([translation.text for translation in translations], references, confidence=True)
+    given = arguments.source or arguments.reference
+    lines, references, gold = (*_given_text(arguments), None) if given else _test_set(arguments.run)
+    translator = load(arguments.run, arguments.overrides)
+    translations = translator.translate(lines)
+    scores = evaluate([translation.text for translation in translations], references, confidence=True)
+    if gold is None:
+        return scores
+    pairs = zip(lines, references[0], strict=True)
+    return replace(scores, aer=alignment_error(translator, pairs, gold, translator.alignment))
 
 
 def _given_text(arguments: argparse.Namespace) -> tuple[list[str], list[list[str]]]:
@@ -64,15 +75,16 @@ def _given_text(arguments: argparse.Namespace) -> tuple[list[str], list[list[str
     return lines, references
 
 
-def _test_set(run: Path) -> tuple[list[str], list[list[str]]]:
-    from nmt.data.parts import has_part, part_pairs
+def _test_set(run: Path) -> tuple[list[str], list[list[str]], list[Links] | None]:
+    """The sources, references and, where they are known, gold links of the run's own test set."""
+    from nmt.data.parts import has_part, part_links, part_pairs
     from nmt.run import Run
 
     data = Run.open(run).config().data
     if not has_part(data, "test"):
         raise UserError(f"{run}: its data has no test set; give --source and --reference")
     pairs = list(part_pairs(data, "test"))
-    return [source for source, _ in pairs], [[target for _, target in pairs]]
+    return [source for source, _ in pairs], [[target for _, target in pairs]], part_links(data, "test")
 
 
 def _score_files(arguments: argparse.Namespace) -> Scores | Comparison:

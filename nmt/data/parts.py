@@ -1,4 +1,4 @@
-"""The parts of a configured corpus: which files or hub split a part is, and its pairs."""
+"""The parts of a configured corpus: which files or hub split a part is, its pairs, and their gold word links."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Literal
 
 from nmt.config import DataConfig, FilesConfig
 from nmt.data.corpus import hub_pairs, is_blank, read_pairs
+from nmt.data.pharaoh import Links, read_links
+from nmt.data.words import split_words
 from nmt.errors import UserError
 
 Part = Literal["train", "valid", "test"]
@@ -45,8 +47,30 @@ def part_pairs(data: DataConfig, part: Part) -> Iterator[tuple[str, str]]:
 def check_part(data: DataConfig, part: Part) -> None:
     """Read the part once, so that what is wrong with its text is told before any training and not after it.
 
-    UserError: whatever `read_pairs` and `hub_pairs` raise; no pair with text on both sides.
+    UserError: whatever `read_pairs`, `hub_pairs` and `part_links` raise; no pair with text on both sides.
     """
     filled = sum(not (is_blank(source) or is_blank(target)) for source, target in part_pairs(data, part))
     if not filled:
         raise UserError(f"{part_name(data, part)}: there is no pair with text on both sides")
+    part_links(data, part)
+
+
+def part_links(data: DataConfig, part: Part) -> list[Links] | None:
+    """The gold links of the part's pairs, in order; None where the configuration names no file of them.
+
+    UserError: whatever `read_links` raises; another number of lines than pairs; a link to a word that is not there.
+    """
+    files: FilesConfig | None = getattr(data, part)
+    if files is None or files.links is None:
+        return None
+    path = Path(files.links)
+    gold, pairs = read_links(path), list(part_pairs(data, part))
+    if len(gold) != len(pairs):
+        raise UserError(f"{path} has {len(gold)} lines but {part_name(data, part)} has {len(pairs)} pairs")
+    for number, (links, pair) in enumerate(zip(gold, pairs, strict=True), start=1):
+        sources, targets = (len(split_words(line)) for line in pair)
+        outside = [f"{s}-{t}" for s, t in sorted(links.possible) if s >= sources or t >= targets]
+        if outside:
+            size = f"{sources} source and {targets} target words, counted from 0"
+            raise UserError(f"{path}, line {number}: the link {outside[0]} lies outside the pair of {size}")
+    return gold

@@ -37,25 +37,30 @@ class Score:
 
 @dataclass(frozen=True)
 class Scores:
-    """All metrics of one corpus of `lines` sentences."""
+    """All metrics of one corpus of `lines` sentences.
+
+    aer: alignment error rate of the attention that reads the references, 0 to 1, where gold links are known.
+    """
 
     bleu: Score
     chrf: Score
     ter: Score
     lines: int
+    aer: float | None = None
 
     def __iter__(self) -> Iterator[Score]:
         return iter((self.bleu, self.chrf, self.ter))
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self), f"{self.lines} lines"])
+        aligned = [] if self.aer is None else [f"AER   {self.aer:.4f}"]
+        return "\n".join([*map(str, self), *aligned, f"{self.lines} lines"])
 
     def as_dict(self) -> dict[str, Any]:
-        """{"bleu": {"score", "signature", "low", "high"}, "chrf": ..., "ter": ..., "lines"}, ready for JSON."""
+        """{"bleu": {"score", "signature", "low", "high"}, "chrf": ..., "ter": ..., "lines"}, and "aer" where there is
+        one, ready for JSON."""
         named = {"bleu": self.bleu, "chrf": self.chrf, "ter": self.ter}
-        return {key: {k: v for k, v in asdict(score).items() if k != "name"} for key, score in named.items()} | {
-            "lines": self.lines
-        }
+        metrics = {key: {k: v for k, v in asdict(score).items() if k != "name"} for key, score in named.items()}
+        return metrics | ({} if self.aer is None else {"aer": self.aer}) | {"lines": self.lines}
 
 
 def evaluate(hypotheses: Sequence[str], references: Sequence[Sequence[str]], *, confidence: bool = False) -> Scores:

@@ -5,21 +5,33 @@ Shape letters: B sentences, S source positions, T target positions, L layers, H 
 
 from __future__ import annotations
 
+import math
 from typing import cast
 
+import torch
 from torch import Tensor, nn
 
 from nmt.data.batch import Batch
 from nmt.model.interface import Decoder, DecoderOutput, Encoder, Memory
 
+BASELINE_RATE = 0.1
+
 
 class EncoderDecoder(nn.Module):
-    """Any encoder with any decoder."""
+    """Any encoder with any decoder. One whose attention samples keeps a baseline for the loss to judge choices by."""
+
+    baseline: Tensor
 
     def __init__(self, *, encoder: nn.Module, decoder: nn.Module) -> None:
         super().__init__()
         self.encoder = cast(Encoder, encoder)
         self.decoder = cast(Decoder, decoder)
+        if self.decoder.samples:  # a uniform guess costs ln V
+            self.register_buffer("baseline", torch.tensor(math.log(self.decoder.projection.out_features)))
+
+    def move_baseline(self, cost: Tensor) -> None:
+        """Towards a batch's mean cost a token: b_k = 0.9 b_(k-1) + 0.1 cost (Xu 2015, section 4.1)."""
+        self.baseline.lerp_(cost.detach(), BASELINE_RATE)
 
     def encode(self, batch: Batch) -> Memory:
         """The batch's source side -> Memory."""

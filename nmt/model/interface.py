@@ -41,14 +41,16 @@ class Attended(NamedTuple):
 
     context [N, T, D], or [N, T, M, D] when the attention is a mixture of M choices, whose log-probabilities are then
     log_prior [N, T, M]; weights [N, H, T, S] after normaliser, window gain and nothing else (no dropout);
-    energies [N, H, T, S] before the normaliser; losses: named extra terms for the training loss, each [N, T].
-    weights and energies have H = 0 where a fused kernel never formed them.
+    energies [N, H, T, S] before the normaliser; log_choice [N, T]: ln of the probability of the positions that were
+    sampled (of all heads together), None where nothing was; losses: named extra terms for the training loss, each
+    [N, T]. weights and energies have H = 0 where a fused kernel never formed them.
     """
 
     context: Tensor
     weights: Tensor
     energies: Tensor
     log_prior: Tensor | None
+    log_choice: Tensor | None
     losses: dict[str, Tensor]
 
 
@@ -57,11 +59,13 @@ class DecoderOutput(NamedTuple):
 
     states [N, T, R], or [N, T, M, R] with log_prior [N, T, M] for a mixture; weights [N, layers asked for, H, T, S]:
     attention over the source (a recurrent decoder has one layer); self_weights [N, layers asked for, H, T, T] where
-    there is self-attention; losses: named extra terms, each [N, T], that the training loss adds by name.
+    there is self-attention; log_choice [N, T]: ln of the probability of everything that was sampled at a position, None
+    where nothing was; losses: named extra terms, each [N, T], that the training loss adds by name.
     """
 
     states: Tensor
     log_prior: Tensor | None
+    log_choice: Tensor | None
     weights: Tensor
     self_weights: Tensor
     losses: dict[str, Tensor]
@@ -104,10 +108,15 @@ class Decoder(Protocol):
     readout of states is `mix(projection(states), log_prior)`, with `projection` the last linear layer [V, R], which a
     loss may apply in chunks. `start` gives B rows; search widens them by `select`. In `step` the state may have N = B x
     beam rows.
+
+    samples: in training, what is read is drawn, and its log_choice returned; carries: what is read at a position
+    reaches the positions after it.
     """
 
     layers: int
     heads: int
+    samples: bool
+    carries: bool
     longest: int | None
     projection: nn.Linear
 

@@ -2,6 +2,7 @@
 
 loss = (1 - e) * -ln p(y) + e * mean_v(-ln p(v)) for each target token (Szegedy 2016, section 7), summed; padding counts
 nowhere. The gradient is made in the same pass as the loss: a chunk's logits are used up before the next ones are made.
+What an attention sampled is judged by the loss of what was predicted from it (`reinforce`).
 
 Shape letters: B sentences, T target positions, n valid target tokens, c of them in a chunk, R readout size, M mixture
 components, V vocabulary.
@@ -20,7 +21,7 @@ from nmt.model import masks
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.interface import mix
 
-CHUNK = 1024  # target tokens whose logits exist at a time
+CHUNK = 1024  # rows of logits that exist at a time: target tokens, times the choices of a mixture
 
 
 class LossSum(NamedTuple):
@@ -38,12 +39,31 @@ def batch_loss(model: EncoderDecoder, batch: Batch, *, smoothing: float = 0.0, c
     states = output.states[valid]
     prior = None if output.log_prior is None else output.log_prior[valid]
     projection = model.decoder.projection
-    loss, nll = chunked_cross_entropy(
+    loss, nll, costs = chunked_cross_entropy(
         states, prior, batch.target_out[valid], projection.weight, projection.bias, smoothing=smoothing, chunk=chunk
     )
+    if output.log_choice is not None:
+        cost = output.log_choice.new_zeros(valid.shape).masked_scatter(valid, costs)
+        loss = loss + reinforce(model, output.log_choice, cost, valid)
     for extra in output.losses.values():
         loss = loss + extra[valid].sum()
     return LossSum(loss, nll, len(states))
+
+
+def reinforce(model: EncoderDecoder, log_choice: Tensor, cost: Tensor, valid: Tensor) -> Tensor:
+    """A sum whose gradient is that of ln p(choice) times what the choice cost, beyond the baseline (Williams 1992; Xu
+    2015, section 4.1): with the loss's own gradient, an unbiased estimate of the expected loss's.
+
+    log_choice, cost, valid [B, T]. A choice answers for its own position's loss, and where what is read is carried on
+    also for those after it (the reward to go; Xu takes the whole sentence's). The baseline, the mean cost a token of
+    earlier batches, is moved afterwards.
+    """
+    excess = (cost - model.baseline).masked_fill(~valid, 0.0)
+    if model.decoder.carries:
+        excess = excess.flip(1).cumsum(1).flip(1)
+    if model.training:
+        model.move_baseline(cost[valid].mean())
+    return (excess * log_choice)[valid].sum()
 
 
 def chunked_cross_entropy(
@@ -55,14 +75,15 @@ def chunked_cross_entropy(
     *,
     smoothing: float,
     chunk: int,
-) -> tuple[Tensor, Tensor]:
-    """States [n, R] (or [n, M, R] with log_prior [n, M]), target ids [n], projection [V, R] and [V] -> summed loss and
-    summed -ln p(target)."""
+) -> tuple[Tensor, Tensor, Tensor]:
+    """States [n, R] (or [n, M, R] with log_prior [n, M]), target ids [n], projection [V, R] and [V] -> summed loss,
+    summed -ln p(target), and each token's loss [n]. Only the first has a gradient."""
     prior = states.new_zeros(len(states), 0) if log_prior is None else log_prior
-    loss, nll = _ChunkedCrossEntropy.apply(
-        states, prior, weight, bias, target, smoothing, chunk, torch.is_grad_enabled()
+    tokens = max(1, chunk // max(1, prior.shape[1]))
+    loss, nll, costs = _ChunkedCrossEntropy.apply(
+        states, prior, weight, bias, target, smoothing, tokens, torch.is_grad_enabled()
     )  # type: ignore[no-untyped-call]
-    return loss, nll
+    return loss, nll, costs
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):
@@ -79,8 +100,8 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         smoothing: float,
         chunk: int,
         wanted: bool,
-    ) -> tuple[Tensor, Tensor]:
-        sums = [torch.zeros((), dtype=states.dtype, device=states.device) for _ in range(2)]
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        costs, nlls = [states.new_zeros(0)], [states.new_zeros(0)]
         shared = [torch.zeros_like(weight), torch.zeros_like(bias)] if wanted else []
         own: list[tuple[Tensor, ...]] = []
         table, offset = (part.detach().requires_grad_(wanted) for part in (weight, bias))
@@ -91,16 +112,19 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             with torch.set_grad_enabled(wanted):
                 logits = mix(F.linear(leaves[0], table, offset), leaves[1] if log_prior.shape[1] else None)
                 loss, nll = _SmoothedNLL.apply(logits, ids, smoothing)  # type: ignore[no-untyped-call]
-            sums = [sums[0] + loss.detach(), sums[1] + nll.detach()]
+                total = loss.sum()
+            costs.append(loss.detach())
+            nlls.append(nll.detach())
             if wanted:
                 *mine, table_gradient, offset_gradient = torch.autograd.grad(
-                    loss, [*leaves, table, offset], allow_unused=True, materialize_grads=True
+                    total, [*leaves, table, offset], allow_unused=True, materialize_grads=True
                 )
                 own.append(tuple(mine))
                 shared = [shared[0].add_(table_gradient), shared[1].add_(offset_gradient)]
         ctx.gradients = [*(torch.cat(parts) for parts in zip(*own, strict=True)), *shared]
-        ctx.mark_non_differentiable(sums[1])
-        return sums[0], sums[1]
+        cost, nll = torch.cat(costs), torch.cat(nlls).sum()
+        ctx.mark_non_differentiable(cost, nll)
+        return cost.sum(), nll, cost
 
     @staticmethod
     def backward(ctx: Any, *output: Tensor) -> tuple[Tensor | None, ...]:
@@ -109,7 +133,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
 
 
 class _SmoothedNLL(torch.autograd.Function):
-    """Logits [c, V], ids [c] -> summed smoothed loss and summed -ln p(ids); its gradient in closed form,
+    """Logits [c, V], ids [c] -> smoothed losses [c] and -ln p(ids) [c]; the gradient in closed form,
     p - (1 - e) onehot(y) - e / V, written over the probabilities."""
 
     @staticmethod
@@ -117,8 +141,8 @@ class _SmoothedNLL(torch.autograd.Function):
         log_probs = logits.log_softmax(-1)
         ctx.save_for_backward(log_probs, ids)
         ctx.smoothing = smoothing
-        nll = -log_probs.gather(1, ids.unsqueeze(1)).sum()
-        loss = nll if smoothing == 0 else (1 - smoothing) * nll - smoothing * log_probs.mean(-1).sum()
+        nll = -log_probs.gather(1, ids.unsqueeze(1)).squeeze(1)
+        loss = nll if smoothing == 0 else (1 - smoothing) * nll - smoothing * log_probs.mean(-1)
         ctx.mark_non_differentiable(nll)
         return loss.clone(), nll
 
@@ -128,4 +152,4 @@ class _SmoothedNLL(torch.autograd.Function):
         gradient = log_probs.exp_().sub_(ctx.smoothing / log_probs.shape[1])
         on_target = gradient.new_full((len(ids), 1), ctx.smoothing - 1)
         gradient.scatter_add_(1, ids.unsqueeze(1), on_target)
-        return gradient.mul_(output[0]), None, None
+        return gradient.mul_(output[0].unsqueeze(1)), None, None

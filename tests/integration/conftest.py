@@ -16,6 +16,8 @@ RIGHT = ("train.updates=400", "train.label_smoothing=0.1")
 SIZES = {
     ("mono", "bahdanau"): ("model.decoder.hidden_size=24",),
     ("mono", "luong_concat"): ("model.encoder.hidden_size=16",),
+    ("mono", "luong_local_m"): ("attention.window.reach=2",),
+    ("rev", "luong_local_p"): ("attention.window.reach=3",),
     ("mono", "transformer"): ("train.updates=500",),
     ("rev", "transformer"): ("train.updates=2000", "model.encoder.layers=2", "model.decoder.layers=2"),
 }

@@ -38,23 +38,43 @@ TRANSFORMER = (
     *(f"model.{side}.{setting}" for side in ("encoder", "decoder") for setting in ("layers=2", "feedforward_size=11")),
 )
 AFTER_STEP = "wiring={_target_: nmt.model.recurrent.wiring.AfterStep}"
-# A multi-head preset names no wiring, and takes its heads from a Transformer's.
+# What each kind of model attends with where no preset is named: a file that only refers to a preset.
+ALIASES = {
+    "recurrent": "luong_general",
+    "transformer_recurrent": "luong_general",
+    "recurrent_transformer": "transformer",
+}
+PRESETS = sorted({file.stem for file in (config_folder() / "attention").glob("*.yaml")} - {*ALIASES})
+# What a preset needs in models as small as these.
+SMALL = {
+    "multihead": ("attention.heads=2",),
+    "luong_local_m": ("attention.window.reach=2",),
+    "luong_local_p": ("attention.window.reach=2",),
+}
+# The Transformer's preset names no wiring, and takes its heads from the decoder's self-attention.
 OWN = {"transformer": ("attention.heads=2", AFTER_STEP)}
-PRESETS = sorted(file.stem for file in (config_folder() / "attention").glob("*.yaml"))
+SAMPLED = ("hard_reinforce", "hard_gumbel")  # in training, positions are drawn
+UNWEIGHTED = ("none",)
+# No context of the model's size, and a mixture of contexts, can't enter the residual sum (tests/test_configs.py).
+NOT_IN_TRANSFORMERS = ("none", "hard_marginal")
 
 
 def _recurrent() -> dict[str, tuple[str, ...]]:
-    """Every attention preset with each cell, and without input feeding where the preset has it."""
+    """Every attention preset, with input feeding turned round where its wiring knows it; some with other cells."""
     cases: dict[str, tuple[str, ...]] = {}
+    two = tuple(f"model.{side}.{setting}" for side in ("encoder", "decoder") for setting in ("layers=2", "cell=lstm"))
     for preset in PRESETS:
-        chosen = (*RECURRENT, f"attention={preset}", *OWN.get(preset, ()))
+        chosen = (*RECURRENT, f"attention={preset}", *SMALL.get(preset, ()), *OWN.get(preset, ()))
         cases[f"recurrent-{preset}-gru"] = chosen
-        two = tuple(
-            f"model.{side}.{setting}" for side in ("encoder", "decoder") for setting in ("layers=2", "cell=lstm")
-        )
-        cases[f"recurrent-{preset}-lstm2"] = (*chosen, *two)
-        if "input_feeding" in (compose((*CORPUS, *chosen)).wiring or {}):
-            cases[f"recurrent-{preset}-unfed"] = (*chosen, "wiring.input_feeding=false", "model.decoder.layers=2")
+        if preset in ("none", "bahdanau", "luong_general", "hard_marginal", "coverage"):
+            cases[f"recurrent-{preset}-lstm2"] = (*chosen, *two)
+        feeding = (compose((*CORPUS, *chosen)).wiring or {}).get("input_feeding")
+        if feeding is not None:
+            cases[f"recurrent-{preset}-{'unfed' if feeding else 'fed'}"] = (
+                *chosen,
+                f"wiring.input_feeding={str(not feeding).lower()}",
+                "model.decoder.layers=2",
+            )
     cases["recurrent-none-unseen"] = (*RECURRENT, "attention=none", "attention.feed_summary=false", AFTER_STEP)
     cases["recurrent-bahdanau-one-way"] = (
         *RECURRENT,
@@ -77,9 +97,13 @@ def _transformer() -> dict[str, tuple[str, ...]]:
         for name, pre in (("pre", "true"), ("post", "false"))
         for position in sorted(file.stem for file in (config_folder() / "position").glob("*.yaml"))
     }
-    # `none` reads no context of the model's size, which the residual sum needs (tested in tests/test_configs.py)
-    for preset in sorted({*PRESETS} - {"none", "transformer"}):
-        cases[f"transformer-{preset}"] = (*TRANSFORMER, f"attention={preset}", "wiring=null")
+    for preset in sorted({*PRESETS} - {*NOT_IN_TRANSFORMERS, "transformer"}):
+        cases[f"transformer-{preset}"] = (
+            *TRANSFORMER,
+            f"attention={preset}",
+            *SMALL.get(preset, ()),
+            "wiring=null",
+        )
     return cases
 
 
@@ -90,9 +114,17 @@ FEW = (
     "recurrent-luong_concat-unfed",
     "recurrent-transformer-gru",
     "recurrent-none-gru",
+    "recurrent-hard_marginal-gru",
+    "recurrent-coverage-gru",
     "transformer-pre-sinusoidal",
     "transformer-post-learned",
 )
+
+
+def preset_of(case: str) -> str:
+    """The attention preset that a case names; a Transformer's own where it names none."""
+    chosen = next((given for given in CASES[case] if given.startswith("attention=")), "attention=transformer")
+    return chosen.partition("=")[2]
 
 
 @cache

@@ -27,7 +27,8 @@ def test_alone_as_in_a_batch(case: str) -> None:
         torch.testing.assert_close(memory.states[row, :size], own.states[0], **EXACT)
         torch.testing.assert_close(memory.summary[row], own.summary[0], **EXACT)
         torch.testing.assert_close(memory.final[row], own.final[0], **EXACT)
-        torch.testing.assert_close(output.states[row, :steps], own_output.states[0], **EXACT)
+        if own_output.log_prior is None:  # a mixture has a state for each position of the longest source
+            torch.testing.assert_close(output.states[row, :steps], own_output.states[0], **EXACT)
         own_logits = model.decoder.readout(own_output.states, own_output.log_prior)
         torch.testing.assert_close(logits[row, :steps], own_logits[0], **EXACT)
         for name, weights in own_maps.items():
@@ -83,7 +84,7 @@ def _loss_and_gradients(model: torch.nn.Module, batch: object) -> tuple[Tensor, 
 @torch.no_grad()
 def test_every_parameter_is_used(case: str) -> None:
     """A parameter that no loss reaches is a part that the model says it has and does not."""
-    model = build_model(case)
+    model = build_model(case).train()  # what reads the most probable position has no gradient in evaluation mode
     with torch.enable_grad():
         _, gradients = _loss_and_gradients(model, toy_batch())
     used = {name for name, gradient in gradients.items() if gradient.any()}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -27,6 +29,33 @@ def test_unrolled_is_forward(case: str) -> None:
         steps.append(output)
     torch.testing.assert_close(torch.cat([step.states for step in steps], dim=1), whole.states, **EXACT)
     torch.testing.assert_close(torch.cat([step.weights for step in steps], dim=3), whole.weights, **EXACT)
+
+
+UNFED = [case for case in CASES if case.startswith("recurrent-") and not build_model(case).decoder.carries]
+
+
+@pytest.mark.parametrize("case", UNFED)
+def test_one_call_where_nothing_feeds_back(case: str) -> None:
+    """The whole target in one recurrent call and one attention call, with the stepwise path's output and gradients."""
+    model, batch = build_model(case), toy_batch()
+    decoder: Any = model.decoder
+    calls: list[str] = []
+    for name, part in (("rnn", decoder.stack.rnn), ("attention", decoder.wiring.attention)):
+        part.register_forward_hook(lambda *_, name=name: calls.append(name))
+    whole = model(batch)
+    assert calls == ["rnn", "attention"]
+    prepared = decoder.prepare(model.encode(batch))
+    steps = decoder.one_by_one(decoder.embedding(batch.target_in), prepared)
+    torch.testing.assert_close(whole.states, steps.states, **EXACT)
+    parameters = list(model.parameters())
+    for one, other in zip(
+        *(torch.autograd.grad(x.states.sum(), parameters, allow_unused=True) for x in (whole, steps)), strict=True
+    ):
+        torch.testing.assert_close(one, other, **EXACT)
+
+
+def test_there_are_such_cases() -> None:
+    assert {"recurrent-luong_general-unfed", "recurrent-hard_marginal-gru"} <= {*UNFED}
 
 
 @pytest.mark.parametrize("case", CASES)

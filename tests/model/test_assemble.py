@@ -14,7 +14,7 @@ TYING = [("none", False, False), ("output", True, False), ("all", True, True)]
 
 
 @pytest.mark.parametrize(("tied", "output", "source"), TYING)
-@pytest.mark.parametrize("case", ["recurrent-bahdanau-gru", "recurrent-luong_dot-lstm2", "transformer-pre-learned"])
+@pytest.mark.parametrize("case", ["recurrent-bahdanau-gru", "recurrent-luong_dot-unfed", "transformer-pre-learned"])
 def test_tied_tables_are_one(case: str, tied: str, output: bool, source: bool) -> None:
     """Two-way: target embedding and projection; three-way: the source embedding as well. They stay one in training."""
     model = build_model(case, f"model.tied={tied}", source=29)

@@ -28,17 +28,17 @@ def _inputs(mixture: bool) -> tuple[list[Tensor], Tensor]:
     return [part.double().requires_grad_() for part in parts], torch.randint(V, (TOKENS,))
 
 
-def _chunked(parts: list[Tensor], ids: Tensor, smoothing: float, chunk: int) -> tuple[Tensor, Tensor]:
+def _chunked(parts: list[Tensor], ids: Tensor, smoothing: float, chunk: int) -> tuple[Tensor, Tensor, Tensor]:
     states, *prior, weight, bias = parts
     return chunked_cross_entropy(
         states, prior[0] if prior else None, ids, weight, bias, smoothing=smoothing, chunk=chunk
     )
 
 
-def _plain(parts: list[Tensor], ids: Tensor, smoothing: float) -> Tensor:
+def _plain(parts: list[Tensor], ids: Tensor, smoothing: float, reduction: str = "sum") -> Tensor:
     states, *prior, weight, bias = parts
     logits = mix(F.linear(states, weight, bias), prior[0] if prior else None)
-    return F.cross_entropy(logits, ids, label_smoothing=smoothing, reduction="sum")
+    return F.cross_entropy(logits, ids, label_smoothing=smoothing, reduction=reduction)
 
 
 @pytest.mark.parametrize("mixture", [False, True])
@@ -47,10 +47,12 @@ def _plain(parts: list[Tensor], ids: Tensor, smoothing: float) -> Tensor:
 def test_value_and_gradients(chunk: int, smoothing: float, mixture: bool) -> None:
     """Also under a factor in front, as the division by tokens is one."""
     parts, ids = _inputs(mixture)
-    loss, nll = _chunked(parts, ids, smoothing, chunk)
+    loss, nll, costs = _chunked(parts, ids, smoothing, chunk)
     wanted = _plain(parts, ids, smoothing)
     torch.testing.assert_close(loss, wanted, atol=1e-10, rtol=0)
     torch.testing.assert_close(nll, _plain(parts, ids, 0.0), atol=1e-10, rtol=0)
+    each = _plain(parts, ids, smoothing, "none")
+    torch.testing.assert_close(costs, each, atol=1e-10, rtol=0)
     for one, other in zip(
         torch.autograd.grad(0.3 * loss, parts), torch.autograd.grad(0.3 * wanted, parts), strict=True
     ):
@@ -70,7 +72,9 @@ def test_by_hand() -> None:
     bias = torch.tensor([3.0, 1.0]).double().log()
     right, wrong = -math.log(0.25), -math.log(0.75)
     for smoothing, wanted in ((0.0, right), (0.2, 0.8 * right + 0.1 * (right + wrong))):
-        loss, nll = chunked_cross_entropy(states, None, torch.tensor([1]), weight, bias, smoothing=smoothing, chunk=5)
+        loss, nll, _ = chunked_cross_entropy(
+            states, None, torch.tensor([1]), weight, bias, smoothing=smoothing, chunk=5
+        )
         assert float(loss) == pytest.approx(wanted, abs=1e-12)
         assert float(nll) == pytest.approx(right, abs=1e-12)
 
@@ -79,7 +83,7 @@ def test_without_gradients() -> None:
     """In validation nothing is kept and the value is the same."""
     parts, ids = _inputs(False)
     with torch.inference_mode():
-        loss, _ = _chunked(parts, ids, 0.1, 3)
+        loss, *_ = _chunked(parts, ids, 0.1, 3)
     assert not loss.requires_grad
     torch.testing.assert_close(loss.clone(), _plain(parts, ids, 0.1).detach())
 
@@ -91,6 +95,16 @@ def test_never_all_logits_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     parts, ids = _inputs(False)
     _chunked(parts, ids, 0.1, 3)
     assert seen == [3, 3, 1]
+
+
+def test_choices_of_a_mixture_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three choices a token: seven rows of logits are those of two tokens."""
+    seen: list[int] = []
+    linear = F.linear
+    monkeypatch.setattr(F, "linear", lambda x, *rest: (seen.append(len(x)), linear(x, *rest))[1])
+    parts, ids = _inputs(True)
+    _chunked(parts, ids, 0.1, 7)
+    assert seen == [2, 2, 2, 1]
 
 
 @pytest.mark.parametrize("case", ["recurrent-bahdanau-gru", "transformer-pre-sinusoidal"])

@@ -14,12 +14,13 @@ from torch import Tensor, nn
 
 from nmt.model import masks
 from nmt.model.attention import kernel
+from nmt.model.attention.coverage import Coverage
 from nmt.model.attention.normalizers.normalized import Normalized
 from nmt.model.attention.normalizers.softmax import Softmax
 from nmt.model.attention.scores.scaled_dot import ScaledDot
 from nmt.model.attention.windows.window import Windowed
 from nmt.model.dropout import Dropout
-from nmt.model.interface import Attended
+from nmt.model.interface import Attended, select
 from nmt.model.positions.position import Position
 
 
@@ -33,7 +34,10 @@ class Prepared(NamedTuple):
 
 
 class Score(Protocol):
-    """score(query [B, T, Q], keys [B, S, K]) -> energies [B, T, S]; `project(states)`: the keys, once a sentence."""
+    """score(query [B, T, Q], keys [B, S, K]) -> energies [B, T, S]; `project(states)`: the keys, once a sentence,
+    of `key_size` numbers."""
+
+    key_size: int
 
     def project(self, states: Tensor) -> Tensor: ...
 
@@ -41,15 +45,26 @@ class Score(Protocol):
 
 
 class Window(Protocol):
-    """window(query [B, T, Q], valid [B, S], position [B or 1, T]) -> which positions may be read, and their gain."""
+    """window(query [B, T, Q], valid [B, S], position [B or 1, T]) -> which positions may be read, and their gain.
+
+    needs_length: what it shows depends on the sentence's length, which a decoder does not know of its own sentence.
+    """
+
+    needs_length: bool
 
     def __call__(self, query: Tensor, valid: Tensor, position: Tensor) -> Windowed: ...
 
 
 class Normalizer(Protocol):
-    """normalizer(energies [B, T, S], allowed, gain) -> weights."""
+    """normalizer(energies [B, T, S], allowed, log_gain) -> weights; allowed and log_gain broadcast to the energies.
 
-    def __call__(self, energies: Tensor, allowed: Tensor, gain: Tensor | None) -> Normalized: ...
+    mixes: it returns a mixture. samples: in training it draws positions, whose log_choice the loss needs.
+    """
+
+    mixes: bool
+    samples: bool
+
+    def __call__(self, energies: Tensor, allowed: Tensor, log_gain: Tensor | None) -> Normalized: ...
 
 
 class AttentionLike(Protocol):
@@ -57,11 +72,14 @@ class AttentionLike(Protocol):
 
     `prepare` once a sentence; `start` gives the state before the first position, whose rows are sentences; calling it
     reads the memory. `feeds_back` says whether a position depends on the weights of the one before: where it does not,
-    all positions may be given at once. context_size is the size of what is read.
+    all positions may be given at once. context_size is the size of what is read; mixes and samples are its
+    normalizer's.
     """
 
     context_size: int
     feeds_back: bool
+    mixes: bool
+    samples: bool
     heads: int
 
     def prepare(self, states: Tensor, valid: Tensor, summary: Tensor, first: int = 0) -> Any: ...
@@ -76,12 +94,11 @@ class AttentionLike(Protocol):
 class Attention(nn.Module):
     """One head: energies by `score`, restricted by `window`, made weights by `normalizer`, which average the values.
 
-    The three are given as classes (or any callable) and built here, where their sizes are known; `position` likewise,
-    for the hooks of relative positions. `causal` forbids keys after the query's own position (self-attention of a
-    decoder). `dropout` acts on the weights that read, never on those returned.
+    The three are given as classes (or any callable) and built here, where their sizes are known; so are `coverage`, if
+    there is any, and `position`, for the hooks of relative positions. `causal` forbids keys after the query's own
+    position (self-attention of a decoder). `dropout` acts on the weights that read, never on those returned.
     """
 
-    feeds_back = False
     heads = 1
 
     def __init__(
@@ -92,6 +109,7 @@ class Attention(nn.Module):
         score: Callable[..., Score],
         window: Callable[..., Window],
         normalizer: Callable[..., Normalizer],
+        coverage: Callable[..., Coverage] | None = None,
         position: Callable[..., Position] = Position,
         causal: bool = False,
         dropout: float = 0.0,
@@ -99,7 +117,12 @@ class Attention(nn.Module):
         super().__init__()
         self.score = score(query_size=query_size, memory_size=memory_size)
         self.window = window(query_size=query_size)
+        if causal and self.window.needs_length:
+            raise ValueError("a decoder does not know the length of what it writes: take local-m with eos=true")
         self.normalizer = normalizer()
+        self.mixes, self.samples = self.normalizer.mixes, self.normalizer.samples
+        self.coverage = coverage and coverage(memory_size=memory_size, key_size=self.score.key_size)
+        self.feeds_back = self.coverage is not None
         self.position = position(size=query_size, head_size=query_size)
         self.context_size = memory_size
         self.causal = causal
@@ -118,8 +141,8 @@ class Attention(nn.Module):
         return self.position.turn(self.score.project(states), position)
 
     def start(self, prepared: Prepared) -> tuple[Any, ...]:
-        """Nothing is carried from position to position."""
-        return ()
+        """What coverage keeps; without it nothing is carried from position to position."""
+        return () if self.coverage is None else (self.coverage.start(prepared.valid, prepared.values),)
 
     def forward(
         self, query: Tensor, prepared: Prepared, state: tuple[Any, ...], position: Tensor, need_weights: bool = True
@@ -128,6 +151,8 @@ class Attention(nn.Module):
 
         In search N = B x beam: the rows of a sentence are folded into T, so that keys and values are never copied.
         """
+        if self.coverage is not None:
+            return self.read_covered(self.coverage, query, prepared, state, position)
         rows, steps = query.shape[:2]
         sentences = prepared.valid.shape[0]
         if rows != sentences:
@@ -136,25 +161,50 @@ class Attention(nn.Module):
         attended = self.read(query, prepared, position, need_weights)
         return (attended if rows == sentences else unfold(attended, rows, steps)), state
 
+    def read_covered(
+        self, coverage: Coverage, query: Tensor, prepared: Prepared, state: tuple[Any, ...], position: Tensor
+    ) -> tuple[Attended, tuple[Any, ...]]:
+        """One position: query [N, 1, Q]. Each row has read something else, so that keys become rows' own."""
+        assert query.shape[1] == 1, "what feeds back runs one position at a time"
+        (before,) = state
+        sentence = torch.arange(len(prepared.valid), device=query.device)
+        own = select(prepared, sentence.repeat_interleave(len(query) // len(sentence)))
+        keys = coverage.keys(own.keys, own.values, before)
+        attended = self.read(query, own._replace(keys=keys), position, need_weights=True)
+        weights = attended.weights[:, 0, 0]  # [N, S]
+        losses = attended.losses | coverage.losses(weights, before)
+        return attended._replace(losses=losses), (before + weights,)
+
     def read(self, query: Tensor, prepared: Prepared, position: Tensor, need_weights: bool) -> Attended:
         """One row of queries a sentence: query [B, T, Q], position [B or 1, T]."""
         query = self.position.turn(query, position)
-        allowed, gain = self.window(query, prepared.valid, position)
+        allowed, log_gain, renormalise = self.window(query, prepared.valid, position)
         if self.causal:
             allowed = masks.both(allowed, masks.causal_mask(position, prepared.valid.shape[1]))
-        if self.may_fuse and gain is None and not need_weights and kernel.prefers_fused(query):
+        if self.may_fuse and log_gain is None and not need_weights and kernel.prefers_fused(query):
             rate = self.dropout.rate if self.training else 0.0
             context = kernel.fused(query, prepared.keys, prepared.values, allowed, rate)
             none = context.new_zeros(query.shape[0], 0, query.shape[1], prepared.valid.shape[1])
-            return Attended(context, none, none, None, {})
+            return Attended(context, none, none, None, None, {})
         energies = self.position.bias(self.score(query, prepared.keys), query, position)  # [B, T, S]
-        weights, log_prior, losses = self.normalizer(energies, allowed, gain)
-        if log_prior is None:
+        if renormalise and log_gain is not None:
+            energies, log_gain = energies + log_gain, None
+        weights, mixture, log_choice, losses = self.normalizer(energies, allowed, log_gain)
+        if mixture is None:
             reading = self.dropout(weights)
             context = self.position.read(reading @ prepared.values, reading, position)  # [B, T, D]
+            log_prior = None
         else:
-            context = prepared.values.unsqueeze(1).expand(-1, query.shape[1], -1, -1)  # [B, T, M = S, D]
-        return Attended(context, weights.unsqueeze(1), energies.unsqueeze(1), log_prior, losses)
+            context, log_prior = choices(prepared.values, mixture.positions, query.shape[1]), mixture.log_prior
+        return Attended(context, weights.unsqueeze(1), energies.unsqueeze(1), log_prior, log_choice, losses)
+
+
+def choices(values: Tensor, positions: Tensor | None, steps: int) -> Tensor:
+    """Values [B, S, D] -> what each of a mixture's choices reads: [B, T, M, D], by positions [B, T, M] or in order."""
+    if positions is None:
+        return values.unsqueeze(1).expand(-1, steps, -1, -1)
+    flat = positions.flatten(1).unsqueeze(-1).expand(-1, -1, values.shape[-1])
+    return values.gather(1, flat).unflatten(1, positions.shape[1:])  # type: ignore[no-untyped-call, no-any-return]
 
 
 def unfold(attended: Attended, rows: int, steps: int) -> Attended:
@@ -166,8 +216,11 @@ def unfold(attended: Attended, rows: int, steps: int) -> Attended:
     def back_heads(x: Tensor) -> Tensor:  # one head, or none where a kernel was fused: [B, H, beam x T, S]
         return x.reshape(rows, x.shape[1], steps, x.shape[3])
 
-    context, weights, energies, log_prior, losses = attended
-    prior = None if log_prior is None else back(log_prior)
     return Attended(
-        back(context), back_heads(weights), back_heads(energies), prior, {name: back(x) for name, x in losses.items()}
+        context=back(attended.context),
+        weights=back_heads(attended.weights),
+        energies=back_heads(attended.energies),
+        log_prior=None if attended.log_prior is None else back(attended.log_prior),
+        log_choice=None if attended.log_choice is None else back(attended.log_choice),
+        losses={name: back(x) for name, x in attended.losses.items()},
     )

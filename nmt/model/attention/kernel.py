@@ -20,6 +20,10 @@ def prefers_fused(query: Tensor) -> bool:
 
 def fused(query: Tensor, keys: Tensor, values: Tensor, allowed: Tensor, dropout: float) -> Tensor:
     """Softmax(q k' / sqrt(d)) v by torch's kernel: query [G, T, d], keys and values [G, S, d], allowed bool
-    broadcastable to [G, T, S] -> context [G, T, d]. A row with nothing allowed gives zeros."""
-    context = F.scaled_dot_product_attention(query, keys, values, attn_mask=allowed, dropout_p=dropout)
-    return context.masked_fill(~allowed.any(-1, keepdim=True), 0.0)
+    broadcastable to [G, T, S] -> context [G, T, d]. A row with nothing allowed gives zeros.
+
+    Such a row reads everything before it is set to zero: what kernels do with it differs, NaN in a gradient included.
+    """
+    nothing = ~allowed.any(-1, keepdim=True)
+    context = F.scaled_dot_product_attention(query, keys, values, attn_mask=allowed | nothing, dropout_p=dropout)
+    return context.masked_fill(nothing, 0.0)

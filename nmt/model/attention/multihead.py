@@ -8,6 +8,7 @@ Shape letters: B sentences, N query rows (B or B x beam), T query positions, S s
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from torch import Tensor, nn
@@ -23,7 +24,7 @@ class MultiHead(nn.Module):
     head: builds the attention of one head, called with its query_size, memory_size, position and causal.
 
     Raises:
-        ValueError: `heads` does not divide `size`.
+        ValueError: `heads` does not divide `size`, or the head's normalizer is a mixture.
     """
 
     def __init__(
@@ -46,7 +47,12 @@ class MultiHead(nn.Module):
         self.query = nn.Linear(query_size, size)
         self.key_value = nn.Linear(memory_size, 2 * size)
         self.output = nn.Linear(size, size)
-        self.head = head(query_size=size // heads, memory_size=size // heads, position=position, causal=causal)
+        self.head = head(
+            query_size=size // heads, memory_size=size // heads, position=partial(position, heads=heads), causal=causal
+        )
+        if self.head.mixes:
+            raise ValueError("a mixture over positions (marginal hard attention) can't be had in many heads: take one")
+        self.mixes, self.samples = False, self.head.samples
         self.feeds_back = self.head.feeds_back
         for projection in (self.query.weight, *self.key_value.weight.chunk(2), self.output.weight):
             nn.init.xavier_uniform_(projection)
@@ -99,7 +105,6 @@ class MultiHead(nn.Module):
             position,
             need_weights,
         )
-        assert attended.log_prior is None, "a mixture over positions is no mixture over heads"
         joined = unfold(attended.context).movedim(1, -2).flatten(-2)  # [N, T, size]
         return (
             Attended(
@@ -107,6 +112,7 @@ class MultiHead(nn.Module):
                 unfold(attended.weights).flatten(1, 2),
                 unfold(attended.energies).flatten(1, 2),
                 None,
+                None if attended.log_choice is None else unfold(attended.log_choice).sum(1),
                 {name: unfold(loss).sum(1) for name, loss in attended.losses.items()},
             ),
             map_tensors(state, unfold),

@@ -17,6 +17,8 @@ class NoAttention(nn.Module):
     """Zero weights, and for context the encoder's summary at every step (`feed_summary`) or nothing at all."""
 
     feeds_back = False
+    mixes = False
+    samples = False
     heads = 1
 
     def __init__(self, *, query_size: int, memory_size: int, feed_summary: bool = False) -> None:
@@ -39,4 +41,4 @@ class NoAttention(nn.Module):
         sentences, size = prepared.valid.shape
         summary = prepared.summary[:, : self.context_size].repeat_interleave(rows // sentences, dim=0)
         zeros = query.new_zeros(rows, 1, steps, size)
-        return Attended(summary.unsqueeze(1).expand(-1, steps, -1), zeros, zeros, None, {}), state
+        return Attended(summary.unsqueeze(1).expand(-1, steps, -1), zeros, zeros, None, None, {}), state

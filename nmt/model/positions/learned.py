@@ -1,4 +1,10 @@
-"""Learned absolute positions (Gehring 2017, section 3.1): one vector a position, up to a maximum fixed in training."""
+"""Learned absolute positions (Gehring 2017, section 3.1): one vector a position, up to a maximum fixed in training.
+
+Longer sentences are refused by name: nothing was ever learned for their ends. Other toolkits: Sockeye's "learned",
+Marian's `transformer-train-positions`, fairseq's `encoder-learned-pos`.
+
+Shape letters: B sentences, T positions, D model size.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +16,14 @@ from nmt.model.positions.position import Position
 
 
 class Learned(Position):
-    """Adds a learned vector; a position beyond the table is refused, since nothing was ever learned for it.
+    """Adds a learned vector; a position beyond the table is refused.
 
     Raises:
         UserError: a sentence is longer than `maximum` tokens.
     """
 
-    def __init__(self, *, size: int, head_size: int, maximum: int) -> None:
-        super().__init__(size=size, head_size=head_size)
+    def __init__(self, *, size: int, head_size: int, maximum: int, heads: int = 1) -> None:
+        super().__init__(size=size, head_size=head_size, heads=heads)
         self.longest = maximum
         self.table = nn.Embedding(maximum, size)
         nn.init.normal_(self.table.weight, std=size**-0.5)

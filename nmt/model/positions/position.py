@@ -1,13 +1,18 @@
 """The protocol of positions: four hooks that each kind overrides where it acts, and that default to nothing.
 
 Absolute kinds add to the input; relative kinds turn queries and keys, change energies, or add to what is read. None
-touches cross-attention. The base class is the kind `none`.
+touches cross-attention. The base class is the kind `none`: without it and without a causal mask a Transformer reads a
+bag of words.
 
-Shape letters: B sentences (x heads inside attention), T query positions, S key positions, D model size, d head size.
+    hook    Vaswani, Gehring: embed     Shaw: bias, read     Su (rotary): turn     Press (ALiBi): bias
+
+Shape letters: B sentences (inside attention B x H: the heads of one sentence follow one another), T query positions, S
+key positions (the first stands at position 0), D model size, d head size.
 """
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 
@@ -17,7 +22,7 @@ class Position(nn.Module):
     explicit = False
     longest: int | None = None  # tokens a sentence may have; None where any length works
 
-    def __init__(self, *, size: int, head_size: int) -> None:
+    def __init__(self, *, size: int, head_size: int, heads: int = 1) -> None:
         super().__init__()
 
     def embed(self, x: Tensor, first: int) -> Tensor:
@@ -35,3 +40,8 @@ class Position(nn.Module):
     def read(self, context: Tensor, weights: Tensor, position: Tensor) -> Tensor:
         """Context [B, T, d] read with weights [B, T, S] from positions [B or 1, T] -> context [B, T, d]."""
         return context
+
+
+def distances(position: Tensor, size: int) -> Tensor:
+    """Query positions [B or 1, T] -> j - i for each of the keys j = 0 .. size - 1: [B or 1, T, size]."""
+    return torch.arange(size, device=position.device) - position.unsqueeze(-1)

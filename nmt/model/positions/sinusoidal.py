@@ -1,6 +1,9 @@
 """Sinusoidal positions (Vaswani 2017, section 3.5): PE(p, 2i) = sin(p / 10000^(2i/D)), PE(p, 2i+1) = cos(the same).
 
-Any length works: the table is a formula.
+Any length works: the table is a formula. Other toolkits: Sockeye's "fixed". Some write all sines before all cosines,
+which is the same up to the order of the model's numbers.
+
+Shape letters: B sentences, T positions, D model size.
 """
 
 from __future__ import annotations

@@ -64,7 +64,8 @@ class RecurrentDecoder(nn.Module):
             readout_size=readout_size,
             dropout=dropout,
         )
-        self.heads = self.wiring.attention.heads
+        self.heads, self.samples = self.wiring.attention.heads, self.wiring.attention.samples
+        self.carries = self.wiring.feeds_back
         self.stack = RecurrentStack(
             input_size=embedding.size + self.wiring.feed_size,
             hidden_size=hidden_size,
@@ -140,11 +141,13 @@ class RecurrentDecoder(nn.Module):
     def output(self, states: Tensor, reads: list[Attended]) -> DecoderOutput:
         """Readout states [N, T, R] and what was read, position by position -> DecoderOutput."""
         priors = [read.log_prior for read in reads if read.log_prior is not None]
+        choices = [read.log_choice for read in reads if read.log_choice is not None]
         weights = torch.cat([read.weights for read in reads], dim=2)  # [N, H, T, S]
         rows, steps = states.shape[:2]
         return DecoderOutput(
             states=states,
             log_prior=torch.cat(priors, dim=1) if priors else None,
+            log_choice=torch.cat(choices, dim=1) if choices else None,
             weights=weights.unsqueeze(1),
             self_weights=states.new_zeros(rows, 0, 0, steps, steps),
             losses={name: torch.cat([read.losses[name] for read in reads], dim=1) for name in reads[0].losses},

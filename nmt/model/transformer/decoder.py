@@ -20,15 +20,14 @@ from nmt.model.dropout import Dropout
 from nmt.model.embedding import Embedding, Projection
 from nmt.model.interface import DecoderOutput, EncoderSizes, Memory, Step, mix
 from nmt.model.positions.position import Position
-from nmt.model.transformer.layer import FeedForward, Residual, check_layers, final_norm
+from nmt.model.transformer.layer import FeedForward, Residual, check_layers, check_self_attention, final_norm
 
 
 class LayerState(NamedTuple):
-    """past: keys and values of the positions already decoded, a row a hypothesis; self_attention, cross_attention: what
-    each carries from position to position."""
+    """past: keys and values of the positions already decoded, a row a hypothesis; cross_attention: what attention over
+    the source carries from position to position."""
 
     past: Prepared
-    self_attention: tuple[Any, ...]
     cross_attention: tuple[Any, ...]
 
 
@@ -40,9 +39,10 @@ class TransformerState(NamedTuple):
 
 
 class LayerOutput(NamedTuple):
-    """x [N, T, D]; weights [N, H, T, S]; self_weights [N, H, T, T]; losses by name; the state to go on from."""
+    """x [N, T, D]; log_choice [N, T]; weights [N, H, T, S]; self_weights [N, H, T, T]; losses by name; next state."""
 
     x: Tensor
+    log_choice: Tensor | None
     weights: Tensor
     self_weights: Tensor
     losses: dict[str, Tensor]
@@ -66,11 +66,17 @@ class DecoderLayer(nn.Module):
     ) -> None:
         super().__init__()
         self.self_attention = self_attention(query_size=size, memory_size=size, position=position, causal=True)
+        check_self_attention(self.self_attention)
         self.cross_attention = cross_attention(query_size=size, memory_size=memory_size)
+        if self.cross_attention.mixes:
+            raise ValueError(
+                "attention reads a mixture (marginal hard attention), and one context must enter the residual sum: "
+                "take the reinforce or gumbel normalizer, or a recurrent decoder"
+            )
         if self.cross_attention.context_size != size:
             context = self.cross_attention.context_size
             raise ValueError(f"attention reads a context of {context} numbers, and the residual sum needs {size}")
-        self.feeds_back = self.self_attention.feeds_back or self.cross_attention.feeds_back
+        self.feeds_back = self.cross_attention.feeds_back
         self.feedforward = FeedForward(size=size, inner_size=feedforward_size, dropout=dropout)
         self.self_block = Residual(size=size, pre_norm=pre_norm, dropout=dropout)
         self.cross_block = Residual(size=size, pre_norm=pre_norm, dropout=dropout)
@@ -86,19 +92,19 @@ class DecoderLayer(nn.Module):
         inner = self.self_block.enter(x)
         first = state.past.valid.shape[1]
         past = extend(state.past, self.self_attention.prepare(inner, valid, inner[:, 0], first))
-        own, own_state = self.self_attention(inner, past, state.self_attention, position, need_weights)
+        own, _ = self.self_attention(inner, past, self.self_attention.start(past), position, need_weights)
         x = self.self_block.leave(x, own.context)
         query = self.cross_block.enter(x)
         read, cross_state = self.cross_attention(query, cross, state.cross_attention, position, need_weights)
-        assert read.log_prior is None, "a mixture of contexts cannot enter a residual sum"
         x = self.cross_block.leave(x, read.context)
         x = self.feedforward_block.leave(x, self.feedforward(self.feedforward_block.enter(x)))
         return LayerOutput(
             x,
+            read.log_choice,
             read.weights,
             own.weights,
-            sum_by_name([own.losses, read.losses]),
-            LayerState(past, own_state, cross_state),
+            read.losses,
+            LayerState(past, cross_state),
         )
 
 
@@ -117,7 +123,8 @@ class TransformerDecoder(nn.Module):
     input, the others in every layer. tied: the output projection shares the embedding's table.
 
     Raises:
-        ValueError: the attention reads a context of another size than the model's, which the residual sum needs.
+        ValueError: the attention reads a context of another size than the model's, which the residual sum needs, or a
+            mixture.
     """
 
     def __init__(
@@ -159,7 +166,10 @@ class TransformerDecoder(nn.Module):
             input_size=size, vocabulary_size=embedding.vocabulary_size, tied=embedding if tied else None
         )
         self.layers = layers
-        self.heads = self.stacked()[0].cross_attention.heads
+        first = self.stacked()[0]
+        self.heads = first.cross_attention.heads
+        self.samples = first.cross_attention.samples
+        self.carries = first.feeds_back or layers > 1
         self.longest = self.position.longest
 
     def stacked(self) -> list[DecoderLayer]:
@@ -180,7 +190,7 @@ class TransformerDecoder(nn.Module):
         layers = []
         for block, cross in zip(self.stacked(), prepared, strict=True):
             past = block.self_attention.prepare(x, none, x.sum(1))
-            layers.append(LayerState(past, block.self_attention.start(past), block.cross_attention.start(cross)))
+            layers.append(LayerState(past, block.cross_attention.start(cross)))
         return TransformerState(tuple(layers), torch.zeros(len(x), dtype=torch.long, device=x.device))
 
     def step(self, token: Tensor, state: TransformerState, prepared: tuple[Any, ...]) -> Step:
@@ -231,6 +241,7 @@ class TransformerDecoder(nn.Module):
         output = DecoderOutput(
             states=self.norm(x),
             log_prior=None,
+            log_choice=add([result.log_choice for result in results]),
             weights=stack([result.weights for result in kept], rows, steps, prepared[0].valid.shape[-1], x),
             self_weights=stack([result.self_weights for result in kept], rows, steps, first + steps, x),
             losses=sum_by_name([result.losses for result in results]),
@@ -245,9 +256,11 @@ class TransformerDecoder(nn.Module):
 def join(outputs: list[DecoderOutput]) -> DecoderOutput:
     """Outputs of single positions, in order -> that of all of them; self-attention gets zeros for what came later."""
     steps = len(outputs)
+    choices = [output.log_choice for output in outputs if output.log_choice is not None]
     return DecoderOutput(
         states=torch.cat([output.states for output in outputs], dim=1),
         log_prior=None,
+        log_choice=torch.cat(choices, dim=1) if choices else None,
         weights=torch.cat([output.weights for output in outputs], dim=3),
         self_weights=torch.cat(
             [F.pad(output.self_weights, (0, steps - output.self_weights.shape[-1])) for output in outputs], dim=3
@@ -259,6 +272,12 @@ def join(outputs: list[DecoderOutput]) -> DecoderOutput:
 def stack(weights: list[Tensor], rows: int, steps: int, size: int, like: Tensor) -> Tensor:
     """Layers' weights [N, H, T, S] -> [N, layers, H, T, S]; of no layer, an empty one."""
     return torch.stack(weights, dim=1) if weights else like.new_zeros(rows, 0, 0, steps, size)
+
+
+def add(parts: list[Tensor | None]) -> Tensor | None:
+    """The sum of what is there, None where nothing is."""
+    there = [part for part in parts if part is not None]
+    return torch.stack(there).sum(0) if there else None
 
 
 def sum_by_name(losses: list[dict[str, Tensor]]) -> dict[str, Tensor]:

@@ -16,7 +16,7 @@ from nmt.model.dropout import Dropout
 from nmt.model.embedding import Embedding
 from nmt.model.interface import Memory
 from nmt.model.positions.position import Position
-from nmt.model.transformer.layer import FeedForward, Residual, check_layers, final_norm
+from nmt.model.transformer.layer import FeedForward, Residual, check_layers, check_self_attention, final_norm
 
 
 class EncoderLayer(nn.Module):
@@ -34,6 +34,7 @@ class EncoderLayer(nn.Module):
     ) -> None:
         super().__init__()
         self.attention = self_attention(query_size=size, memory_size=size, position=position)
+        check_self_attention(self.attention)
         self.feedforward = FeedForward(size=size, inner_size=feedforward_size, dropout=dropout)
         self.attention_block = Residual(size=size, pre_norm=pre_norm, dropout=dropout)
         self.feedforward_block = Residual(size=size, pre_norm=pre_norm, dropout=dropout)

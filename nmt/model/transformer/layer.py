@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from nmt.model.attention.attention import AttentionLike
 from nmt.model.dropout import Dropout
 
 
@@ -56,6 +57,14 @@ class FeedForward(nn.Module):
 def final_norm(*, size: int, pre_norm: bool) -> nn.Module:
     """A pre-norm stack's last sum is not normalised by any layer, so the stack does it."""
     return nn.LayerNorm(size) if pre_norm else nn.Identity()
+
+
+def check_self_attention(attention: AttentionLike) -> None:
+    """Only what a decoder reads of the source may be a mixture, drawn and judged by the loss, or kept in mind."""
+    if attention.mixes or attention.samples:
+        raise ValueError("self-attention can't be a mixture, nor drawn for the loss to judge: take a soft normalizer")
+    if attention.feeds_back:
+        raise ValueError("self-attention reads all positions at once: coverage is for attention over the source")
 
 
 def check_layers(layers: int) -> None:

@@ -1,22 +1,26 @@
-"""One head: causality before the softmax, dropout on what reads alone, and rows of a beam.
+"""One head: causality before the softmax, dropout on what reads alone, rows of a beam, and what may be read at all.
 
 Shape letters: B sentences, T query positions, S source positions.
 """
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import pytest
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from nmt.model.attention.attention import Attention
 from nmt.model.attention.none import NoAttention
 from nmt.model.attention.normalizers.softmax import Softmax
 from nmt.model.attention.scores.dot import Dot
+from nmt.model.attention.scores.scaled_dot import ScaledDot
 from nmt.model.attention.windows.global_ import Global
 from nmt.model.interface import select
+from tests.model.attention.leaves import NORMALIZERS, SCORES, WINDOWS, inputs, make
 
 single = partial(Attention, score=Dot, window=Global, normalizer=Softmax)
 
@@ -93,3 +97,50 @@ def test_none_reads_the_summary_or_nothing(feed: bool) -> None:
     assert attended.weights.shape == (6, 1, 4, 7)
     if feed:
         torch.testing.assert_close(attended.context[4, 2], summary[1])
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@torch.no_grad()
+def test_one_head_is_torchs(causal: bool) -> None:
+    """torch's scaled dot-product attention, in single precision."""
+    attention = Attention(
+        query_size=5, memory_size=5, score=ScaledDot, window=Global, normalizer=Softmax, causal=causal
+    )
+    x = torch.randn(2, 7, 5)
+    context, _ = _read(attention, x)
+    wanted = F.scaled_dot_product_attention(x, x, x, is_causal=causal)
+    torch.testing.assert_close(context, wanted, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("normalizer", NORMALIZERS)
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("score", SCORES)
+@torch.no_grad()
+def test_what_is_read_lies_among_the_values(score: str, window: str, normalizer: str) -> None:
+    """Before a window's gain, a context is a mean of the values that are shown, with weights that sum to one: no
+    coordinate is below their lowest or above their highest. Queries and keys differ in number, and in size."""
+    attention = make(score, window, normalizer).eval()
+    query, states, valid, position = inputs(attention)
+    windowed = attention.window(query, valid, position)
+    energies = attention.score(query, attention.score.project(states))
+    weights = attention.normalizer(energies, windowed.allowed, None).weights
+    torch.testing.assert_close(weights.sum(-1), torch.ones(query.shape[:2]).double(), atol=1e-12, rtol=0)
+    shown = windowed.allowed.expand_as(weights).unsqueeze(-1)
+    values, context = states.unsqueeze(1), weights @ states
+    assert (context >= values.masked_fill(~shown, math.inf).amin(2) - 1e-12).all()
+    assert (context <= values.masked_fill(~shown, -math.inf).amax(2) + 1e-12).all()
+    prepared = attention.prepare(states, valid, states[:, 0])
+    attended, _ = attention(query, prepared, attention.start(prepared), position)
+    if windowed.log_gain is None:
+        assert torch.equal(attended.weights.squeeze(1), weights)
+    if attended.log_prior is None:
+        torch.testing.assert_close(attended.context, attended.weights.squeeze(1) @ states, atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_keys_and_values_are_equal_in_number(score: str) -> None:
+    attention = make(score)
+    query, states, valid, position = inputs(attention)
+    prepared = attention.prepare(states, valid, states[:, 0])
+    with pytest.raises(RuntimeError):
+        attention(query, prepared._replace(values=states[:, :-1]), (), position)

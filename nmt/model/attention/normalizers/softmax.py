@@ -5,13 +5,15 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from nmt.model import masks
-from nmt.model.attention.normalizers.normalized import Normalized
+from nmt.model.attention.normalizers.normalized import Normalized, soft
 
 
 class Softmax(nn.Module):
-    """Weights that sum to one over what is allowed; the window's gain multiplies them and is not renormalised."""
+    """Weights that sum to one over what is allowed, and are positive on all of it."""
 
-    def forward(self, energies: Tensor, allowed: Tensor, gain: Tensor | None) -> Normalized:
-        """Energies [B, T, S], allowed and gain broadcastable to it -> weights [B, T, S], zero where nothing is."""
-        weights = masks.clear(masks.hide(energies, allowed).softmax(-1), allowed)
-        return Normalized(weights if gain is None else weights * gain, None, {})
+    mixes = False
+    samples = False
+
+    def forward(self, energies: Tensor, allowed: Tensor, log_gain: Tensor | None) -> Normalized:
+        """Energies [B, T, S], allowed and log_gain broadcastable to it -> weights [B, T, S], zero where nothing is."""
+        return soft(masks.hide(energies, allowed).softmax(-1), allowed, log_gain)

@@ -1,4 +1,9 @@
-"""Luong's dot score: score(h_t, h_s) = h_t . h_s (Luong 2015, equation 8, first line)."""
+"""Luong's dot score: score(h_t, h_s) = h_t . h_s (Luong 2015, section 3.1).
+
+Elsewhere: "dot" (OpenNMT-py, Sockeye; the latter projects query and memory where their sizes differ).
+
+Shape letters: B sentences, T target positions, S source positions, Q query and memory size.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +24,10 @@ class Dot(nn.Module):
                 f"the dot score needs queries and memory of one size, not {query_size} and {memory_size}: "
                 "change a hidden_size, or take the general score"
             )
+        self.key_size = memory_size
 
     def project(self, states: Tensor) -> Tensor:
-        """States [B, S, D] -> keys [B, S, D]."""
+        """States [B, S, Q] -> keys, the same."""
         return states
 
     def forward(self, query: Tensor, keys: Tensor) -> Tensor:

@@ -1,6 +1,9 @@
-"""Luong's general score: score(h_t, h_s) = h_t' W h_s (Luong 2015, equation 8, second line).
+"""Luong's general score: score(h_t, h_s) = h_t' W h_s (Luong 2015, section 3.1).
 
-Other toolkits call it "general" (OpenNMT), "luong" (JoeyNMT) or "bilinear" (Sockeye).
+Elsewhere: "general" (OpenNMT-py), "luong" (JoeyNMT, TensorFlow nmt), "bilinear" (Sockeye); without a name, what
+Fairseq's LSTM attends with.
+
+Shape letters: B sentences, T target positions, S source positions, Q query size, D memory size.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ class General(nn.Module):
 
     def __init__(self, *, query_size: int, memory_size: int) -> None:
         super().__init__()
+        self.key_size = query_size
         self.matrix = nn.Linear(memory_size, query_size, bias=False)
 
     def project(self, states: Tensor) -> Tensor:

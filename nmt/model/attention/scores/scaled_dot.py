@@ -1,4 +1,9 @@
-"""Scaled dot product: q . k / sqrt(d) (Vaswani 2017, equation 1): the variance of q . k grows with d, this one not."""
+"""Scaled dot product: q . k / sqrt(Q) (Vaswani 2017, equation 1): the variance of q . k grows with Q, this one not.
+
+Elsewhere: what every Transformer's multi-head attention does in each head; "dot_scaled" for Sockeye's recurrent models.
+
+Shape letters: B sentences, T target positions, S source positions, Q query and memory size.
+"""
 
 from __future__ import annotations
 

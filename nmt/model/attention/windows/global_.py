@@ -10,6 +10,8 @@ from nmt.model.attention.windows.window import Windowed
 class Global(nn.Module):
     """All valid positions, no gain."""
 
+    needs_length = False
+
     def __init__(self, *, query_size: int) -> None:
         super().__init__()
 

@@ -11,8 +11,13 @@ from torch import Tensor
 
 
 class Windowed(NamedTuple):
-    """allowed: bool, broadcastable to [B, T, S], never True on an invalid position; gain: a factor on the weights,
-    broadcastable to [B, T, S], or None where all are 1 (Luong 2015, equation 10: the Gaussian of local-p)."""
+    """allowed: bool, broadcastable to [B, T, S], never True on an invalid position.
+
+    log_gain: ln of a factor on the weights, broadcastable to [B, T, S], None where all are 1 (Luong 2015, equation 10:
+    the Gaussian of local-p). renormalise: the factor acts before the normalizer, as a term of the energies, and not
+    after it: of a softmax the products are divided by their sum.
+    """
 
     allowed: Tensor
-    gain: Tensor | None
+    log_gain: Tensor | None = None
+    renormalise: bool = False

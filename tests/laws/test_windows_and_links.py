@@ -1,4 +1,4 @@
-"""Seams for what comes later: a window's gain (Luong 2015, local-p), and links in a batch that supervise attention.
+"""A window's gain (Luong 2015, local-p) in every decoder, and links in a batch that supervise attention.
 
 Shape letters: B sentences, T target positions, S source positions.
 """
@@ -10,37 +10,21 @@ from functools import partial
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from nmt.model.attention import kernel
 from nmt.model.attention.attention import Attention
 from nmt.model.attention.normalizers.softmax import Softmax
 from nmt.model.attention.scores.scaled_dot import ScaledDot
-from nmt.model.attention.windows.window import Windowed
+from nmt.model.attention.windows.local_p import LocalP
 from nmt.model.encoder_decoder import EncoderDecoder
 from tests.laws.models import alone, toy_batch
 from tests.laws.parts import EXACT, WIRINGS, check_steps, recurrent, single_head, transformer
 
-REACH = 2.0
+REACH = 2
 
 
-class Gaussian(nn.Module):
-    """Luong 2015, equations 9 and 10: the centre p = S sigmoid(v' tanh(W q)), gain exp(-(s - p)^2 / (2 (D / 2)^2))."""
-
-    def __init__(self, *, query_size: int) -> None:
-        super().__init__()
-        self.hidden = nn.Linear(query_size, query_size, bias=False)
-        self.centre = nn.Linear(query_size, 1, bias=False)
-
-    def forward(self, query: Tensor, valid: Tensor, position: Tensor) -> Windowed:
-        lengths = valid.sum(1)[:, None, None]
-        centre = lengths * self.centre(self.hidden(query).tanh()).sigmoid()  # [B, T, 1]
-        distance = torch.arange(valid.shape[1]) - centre
-        near = (distance.abs() <= REACH) & valid.unsqueeze(1)
-        return Windowed(near, (-(distance**2) / (2 * (REACH / 2) ** 2)).exp())
-
-
-local = partial(Attention, score=ScaledDot, window=Gaussian, normalizer=Softmax)
+local = partial(Attention, score=ScaledDot, window=partial(LocalP, reach=REACH), normalizer=Softmax)
 
 
 @torch.no_grad()
@@ -52,7 +36,8 @@ def test_gain_multiplies_after_the_softmax() -> None:
     attended, _ = attention(query, attention.prepare(states, valid, states[:, 0]), (), torch.arange(3)[None])
     for row in range(2):
         for step in range(3):
-            allowed, gain = (part[row, step] for part in attention.window(query, valid, torch.arange(3)[None]))
+            windowed = attention.window(query, valid, torch.arange(3)[None])
+            allowed, gain = windowed.allowed[row, step], windowed.log_gain[row, step].exp()
             places = allowed.nonzero()[:, 0]
             weights = torch.zeros(7).double()
             weights[places] = attended.energies[row, 0, step, places].softmax(0) * gain[places]

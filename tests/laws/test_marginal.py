@@ -1,4 +1,4 @@
-"""A seam for what comes later: exact marginal hard attention (Shankar 2018) is a mixture in the readout.
+"""Marginal hard attention is a mixture in the readout: exact where nothing feeds back, step by step elsewhere.
 
 p(y_t) = sum_s p(s) p(y_t | h_s), enumerated here over the positions s of one sentence, one step after another.
 
@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from nmt.data.special import BOS, EOS, PAD, UNK
 from nmt.model import masks
 from nmt.model.attention.attention import Attention
-from nmt.model.attention.normalizers.normalized import Normalized
+from nmt.model.attention.normalizers.hard import Marginal
 from nmt.model.attention.scores.general import General
 from nmt.model.attention.windows.global_ import Global
 from nmt.model.encoder_decoder import EncoderDecoder
@@ -27,15 +27,6 @@ from nmt.search.penalty import NoPenalty
 from nmt.train.loss import batch_loss
 from tests.laws.models import alone, toy_batch
 from tests.laws.parts import WIRINGS, check_steps, randomise, recurrent
-
-
-class Marginal(nn.Module):
-    """Every position is a choice with the softmax's probability."""
-
-    def forward(self, energies: Tensor, allowed: Tensor, gain: Tensor | None) -> Normalized:
-        log_prior = masks.hide(energies, allowed).log_softmax(-1)
-        return Normalized(masks.clear(log_prior.exp(), allowed), log_prior, {})
-
 
 attention = partial(Attention, score=General, window=Global, normalizer=Marginal)
 

@@ -1,4 +1,4 @@
-"""A seam for what comes later: coverage (See 2017) is a state of the attention that every position reads and changes.
+"""Coverage is a state of the attention that every position reads and changes, in every decoder.
 
 Shape letters: B sentences, N rows, S source positions, T target positions.
 """
@@ -6,54 +6,26 @@ Shape letters: B sentences, N rows, S source positions, T target positions.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
 
 from nmt.data.special import BOS, EOS, PAD, UNK
-from nmt.model.attention.attention import Attention, Prepared
+from nmt.model.attention.attention import Attention
+from nmt.model.attention.coverage import Coverage
 from nmt.model.attention.multihead import MultiHead
 from nmt.model.attention.normalizers.softmax import Softmax
 from nmt.model.attention.scores.additive import Additive
 from nmt.model.attention.windows.global_ import Global
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.model.interface import Attended, select
 from nmt.search.beam import beam_search
 from nmt.search.penalty import NoPenalty
 from nmt.train.loss import batch_loss
 from tests.laws.models import alone, toy_batch
 from tests.laws.parts import EXACT, WIRINGS, check_steps, recurrent, transformer
 
-
-class Coverage(Attention):
-    """Energies fall by what a position has been read already; the state [N, S] is the sum of the weights so far."""
-
-    feeds_back = True
-
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
-        self.scale = nn.Parameter(torch.tensor(3.0))
-
-    def start(self, prepared: Prepared) -> tuple[Any, ...]:
-        return (torch.zeros_like(prepared.valid, dtype=prepared.values.dtype),)
-
-    def forward(
-        self, query: Tensor, prepared: Prepared, state: tuple[Any, ...], position: Tensor, need_weights: bool = True
-    ) -> tuple[Attended, tuple[Any, ...]]:
-        (covered,) = state
-        assert query.shape[1] == 1, "what feeds back runs one position at a time"
-        sentences = len(prepared.valid)
-        keys, values, valid, _ = select(prepared, torch.arange(sentences).repeat_interleave(len(query) // sentences))
-        energies = self.score(query, keys) - self.scale * covered.unsqueeze(1)
-        weights = self.normalizer(energies, self.window(query, valid, position).allowed, None).weights
-        again = torch.minimum(weights.squeeze(1), covered).sum(-1, keepdim=True)
-        attended = Attended(weights @ values, weights.unsqueeze(1), energies.unsqueeze(1), None, {"coverage": again})
-        return attended, (covered + weights.squeeze(1),)
-
-
-one_head = partial(Coverage, score=Additive, window=Global, normalizer=Softmax)
+covered = partial(Coverage, fertility=2.0, loss=1.5)
+one_head = partial(Attention, score=Additive, window=Global, normalizer=Softmax, coverage=covered)
 heads = partial(MultiHead, heads=2, head=one_head, size=6)
 MODELS = {
     **{name: partial(recurrent, one_head, wiring) for name, wiring in WIRINGS.items()},
@@ -89,8 +61,8 @@ def test_weights_depend_on_those_before(model: EncoderDecoder) -> None:
     batch = toy_batch()
     maps = model.attention_maps(batch)
     weights = maps["cross"]  # [B, L, H, T, S]
-    covered = weights.cumsum(3) - weights
-    again = torch.minimum(weights, covered).sum(-1).sum((1, 2))
+    before = weights.cumsum(3) - weights
+    again = 1.5 * torch.minimum(weights, before).sum(-1).sum((1, 2))
     torch.testing.assert_close(again, model(batch).losses["coverage"], **EXACT)
     if "decoder" in maps:
         own = maps["decoder"]
@@ -99,7 +71,7 @@ def test_weights_depend_on_those_before(model: EncoderDecoder) -> None:
 
 
 def test_its_loss_is_added_by_name(model: EncoderDecoder) -> None:
-    """batch_loss adds the named terms of valid positions, and their gradient reaches the scale."""
+    """batch_loss adds the named terms of valid positions, and their gradient reaches what lets coverage in."""
     batch = toy_batch()
     sums = batch_loss(model, batch)
     valid = torch.arange(batch.target_in.shape[1]) < batch.target_lengths.unsqueeze(1)
@@ -107,7 +79,9 @@ def test_its_loss_is_added_by_name(model: EncoderDecoder) -> None:
     assert extra > 0
     torch.testing.assert_close(sums.loss.detach(), sums.nll + extra.detach(), **EXACT)
     sums.loss.backward()
-    assert all(part.grad is not None and part.grad.any() for name, part in model.named_parameters() if "scale" in name)
+    assert all(
+        part.grad is not None and part.grad.any() for name, part in model.named_parameters() if "coverage" in name
+    )
 
 
 @torch.no_grad()
