@@ -14,10 +14,14 @@ from pathlib import Path
 
 import pytest
 
+from nmt.compare.cells import expand
 from nmt.compose import compose
+from nmt.model.assemble import check_sizes
+from tests.laws.models import CORPUS
 
 ROOT = Path(__file__).parents[2]
-BLOCKS = re.findall(r"```(bash|python)\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(bash|python|)\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
 SHORT = (
     "train.updates=3 train.valid_every=3 train.batch_tokens=512 train.log_every=1 search.beam_size=5 "
     "search.max_offset=2 search.max_ratio=0.5 model.embedding_size=16 "
@@ -71,6 +75,25 @@ def test_python_block(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for kind, block in BLOCKS:
         if kind == "python":
             exec(compile(block, "README.md", "exec"), {})
+
+
+@pytest.mark.parametrize("line", [line for kind, block in BLOCKS if not kind for line in block.splitlines()])
+def test_settings_of_attention_build(line: str) -> None:
+    """Blocks without a language are settings, to be added to a training."""
+    check_sizes(compose([*CORPUS, *line.partition("#")[0].split()]))
+
+
+def test_there_are_such_settings() -> None:
+    assert [kind for kind, _ in BLOCKS].count("") == 1
+
+
+@pytest.mark.parametrize("line", re.findall(r"`nmt compare (.*?)`", TEXT))
+def test_compare_commands_compose(line: str) -> None:
+    _, experiment, _, vary, _, seeds = line.split()
+    cells = expand([vary], int(seeds))
+    assert len(cells) == 9
+    for cell in cells:
+        check_sizes(compose([f"experiment={experiment}", *cell.overrides]))
 
 
 @pytest.mark.parametrize("line", multi30k_lines())
