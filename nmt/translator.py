@@ -26,6 +26,7 @@ from nmt.model.assemble import assemble
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.run import Run, load_weights
 from nmt.search.beam import beam_search
+from nmt.search.distribution import forced_log_probs
 from nmt.search.greedy import greedy_search
 from nmt.search.hypothesis import Hypothesis
 from nmt.search.penalty import LengthPenalty, MeanPenalty, NoPenalty, WuPenalty
@@ -123,8 +124,7 @@ class Translator:
         scores = [Score(0.0, (), ()) for _ in pairs]
         for rows, batch in self._forced(pairs, first):
             output = self.model(batch)
-            log_probs = self.model.decoder.readout(output.states, output.log_prior).log_softmax(-1)
-            chosen = log_probs.gather(2, batch.target_out.unsqueeze(2)).squeeze(2).double().cpu()
+            chosen = forced_log_probs(self.model.decoder, output, batch.target_out).double().cpu()
             for row, ids, values, length in zip(
                 rows, batch.target_out.tolist(), chosen.tolist(), batch.target_lengths.tolist(), strict=True
             ):

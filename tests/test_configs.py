@@ -60,12 +60,14 @@ def test_every_preset_on_every_model(model: str, preset: str) -> None:
         if preset == "hard_marginal":
             with pytest.raises(UserError, match=r"reads a mixture.*and one context must enter the residual sum"):
                 build_all(without)
-        elif preset == "none":
-            without = compose([*given, "wiring=null", "attention.feed_summary=false"])
-            with pytest.raises(UserError, match="reads a context of 0 numbers, and the residual sum needs 256"):
-                build_all(without)
         else:
             build_all(without)
+
+
+def test_a_transformer_needs_something_to_add() -> None:
+    given = [*CORPUS, "model=transformer", "attention=none", "attention.feed_summary=false", "wiring=null"]
+    with pytest.raises(UserError, match="reads a context of 0 numbers, and the residual sum needs 256"):
+        build_all(compose(given))
 
 
 def test_every_group_has_options() -> None:

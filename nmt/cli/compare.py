@@ -74,12 +74,13 @@ def run(arguments: argparse.Namespace) -> int:
     )
     asked = expand(arguments.vary, arguments.seeds)
     comparison.check(list(dict.fromkeys([*asked, *filter(comparison.is_finished, comparison.earlier())])))
-    cells = comparison.remember(asked, command_line(arguments))
-    missing = [cell for cell in asked if not comparison.is_finished(cell)]
-    say(f"{len(asked)} cells, {len(missing)} to be trained, in {comparison.folder}")
-    failures = train_cells(comparison, missing, jobs=arguments.jobs) if missing else {}
-    kinds, bins = gather(comparison, cells, failures)
-    write_report(comparison, kinds, bins, versions())
+    with comparison.locked() as lock:
+        cells = comparison.remember(asked, command_line(arguments))
+        missing = [cell for cell in asked if not comparison.is_finished(cell)]
+        say(f"{len(asked)} cells, {len(missing)} to be trained, in {comparison.folder}")
+        failures = train_cells(comparison, missing, jobs=arguments.jobs, lock=lock) if missing else {}
+        kinds, bins = gather(comparison, cells)
+        write_report(comparison, kinds, bins, versions())
     show(kinds)
     say(f"{comparison.folder}: table.md, table.csv, bleu_by_length.csv, .png, .svg")
     if failures:
@@ -89,11 +90,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def command_line(arguments: argparse.Namespace) -> str:
-    """What was typed, without what has no effect on the numbers."""
+    """What was typed, but for the folder."""
     import shlex
 
-    vary = [word for sweep in arguments.vary for word in ("--vary", sweep)]
-    words = ["nmt", "compare", "--experiment", arguments.experiment, *vary, "--seeds", str(arguments.seeds)]
+    words = ["nmt", "compare", "--experiment", arguments.experiment]
+    words += [word for sweep in arguments.vary for word in ("--vary", sweep)]
+    words += ["--seeds", str(arguments.seeds)]
+    words += ["--jobs", str(arguments.jobs)] if arguments.jobs > 1 else []
+    words += ["--config-dir", str(arguments.config_dir)] if arguments.config_dir else []
     return shlex.join([*words, *arguments.overrides])
 
 

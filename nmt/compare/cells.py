@@ -32,7 +32,7 @@ class Cell(NamedTuple):
     @property
     def name(self) -> str:
         """The same as the name of a directory; where it had to be changed for that, a checksum keeps it unique."""
-        text = str(self).replace("/", ".")
+        text = str(self)
         name = re.sub(r"[^\w.=,+-]", "_", text)[:150]
         return name if name == text else f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
@@ -44,13 +44,14 @@ def expand(vary: Sequence[str], seeds: int) -> list[Cell]:
     UserError: a text that is none of these or has no values; a key that is given twice, or that a flag sets.
     """
     sweeps = [_sweep(text) for text in vary]
-    keys = [key for key, _ in sweeps]
+    keys = sorted(key for key, _ in sweeps)
     for key in keys:
         if keys.count(key) > 1:
             raise UserError(f"--vary: {key} is given twice; write all its values in one sweep, {key}=a,b,c")
     if seeds < 1:
         raise UserError(f"--seeds is {seeds}: allowed is 1 or more")
-    kinds = product(*([(key, value) for value in values] for key, values in sweeps))
+    # sorted by key, so that the order of the sweeps does not make another cell
+    kinds = product(*([(key, value) for value in values] for key, values in sorted(sweeps)))
     return [Cell(kind, seed) for seed, kind in product(range(1, seeds + 1), dict.fromkeys(kinds))]
 
 

@@ -75,6 +75,10 @@ class Comparison:
                 if config.data not in corpora:
                     corpora.append(config.data)
                     _check_corpus(config)
+                if config.data.test != corpora[0].test or config.data.hub != corpora[0].hub:
+                    raise UserError(
+                        "data.test differs from the first cell's: scores of two test sets can't be compared"
+                    )
             except UserError as error:
                 raise UserError(f"{cell}: {error}") from error
             self._check_place(cell, values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -36,12 +36,14 @@ class Kind:
         return [_mean(column) for column in zip(*self.by_length, strict=True)]
 
 
-def gather(comparison: Comparison, cells: Sequence[Cell], failed: Collection[Cell]) -> tuple[list[Kind], list[Bin]]:
+def gather(comparison: Comparison, cells: Sequence[Cell]) -> tuple[list[Kind], list[Bin]]:
     """The kinds in the order of `cells`, and the bins, which are those of the first finished cell's test set.
 
-    A kind without a finished cell is left out, unless one of its cells has failed.
+    A cell that was begun and is not finished, in this call or an earlier one, has failed. A kind without a finished
+    cell is left out, unless one of its cells has failed.
     """
     finished = [cell for cell in cells if comparison.is_finished(cell)]
+    failed = [cell for cell in cells if cell not in finished and comparison.log(cell).is_file()]
     bins = choose_bins(source_lengths(read_test(comparison.run(finished[0]))[0])) if finished else []
     kinds = []
     for settings in dict.fromkeys(cell.kind for cell in cells if cell in finished or cell in failed):
@@ -60,11 +62,16 @@ def gather(comparison: Comparison, cells: Sequence[Cell], failed: Collection[Cel
 
 
 def label(kind: Kind, kinds: Sequence[Kind]) -> str:
-    """What tells the kind from the others: its values, with their keys where these are not the same for all."""
-    keys = {tuple(key for key, _ in one.settings) for one in kinds}
-    if len(keys) == 1 and len(kind.settings) == 1:
+    """What tells the kind from the others: its values, with their keys where these are not the same for all.
+
+    A key is shortened to its last part, unless two keys end alike.
+    """
+    keys = {key for one in kinds for key, _ in one.settings}
+    if len(keys) == 1:
         return kind.settings[0][1]
-    return ", ".join(f"{key.rpartition('.')[2]}={value}" for key, value in kind.settings)
+    ends = [key.rpartition(".")[2] for key in keys]
+    names = {key: key if ends.count(end) > 1 else end for key, end in zip(keys, ends, strict=True)}
+    return ", ".join(f"{names[key]}={value}" for key, value in kind.settings)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -34,7 +34,7 @@ class Measured(NamedTuple):
 
 
 def measure(run: Run) -> Measured:
-    """UserError where a file of the run is damaged."""
+    """Of a run that is finished."""
     scores = json.loads(run.evaluation.read_text(encoding="utf-8"))
     return Measured(
         bleu=scores["bleu"]["score"],

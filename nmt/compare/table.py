@@ -28,10 +28,11 @@ MEANS = {  # column of table.csv: number of a run
 }
 NOTES = (
     "All numbers are means over a kind's seeds. BLEU [low, high]: the 95 % interval of the bootstrap over the test "
-    "set; seeds from-to: the lowest and the highest BLEU of the seeds.",
+    "set (it says nothing of seeds); seeds from-to: the lowest and the highest BLEU of the seeds.",
     "AER: alignment error rate of the attention that reads the references (less is better); which weights are read is "
     "`alignment` in the configuration.",
-    "entropy: of the weights with which a word of the translation reads the source, in nats; the mean over words.",
+    "entropy: of the weights with which a word of the translation reads the source, in nats; the mean over words. A "
+    "word's row is the mean of its pieces', and of many heads the mean that `alignment` names: neither is one head's.",
     "tokens/s: target tokens in training, the median; of this machine, with all else that ran on it.",
 )
 

@@ -16,18 +16,18 @@ POLL = 0.2  # seconds
 PATIENCE = 30.0  # seconds that a training gets to end when it is told to
 
 
-def train_cells(comparison: Comparison, cells: Sequence[Cell], *, jobs: int) -> dict[Cell, str]:
+def train_cells(comparison: Comparison, cells: Sequence[Cell], *, jobs: int, lock: int) -> dict[Cell, str]:
     """Train the cells, `jobs` at a time, and return what went wrong with those that failed.
 
     What an unfinished training left in a cell's place is removed. However this ends, no training goes on after it.
+    lock: what `comparison.locked` gave.
     """
-    with comparison.locked() as lock:
-        training = Training(comparison, cells, jobs=jobs, lock=lock)
-        try:
-            while training.goes_on():
-                time.sleep(POLL)
-        finally:
-            training.stop()
+    training = Training(comparison, cells, jobs=jobs, lock=lock)
+    try:
+        while training.goes_on():
+            time.sleep(POLL)
+    finally:
+        training.stop()
     return training.failures
 
 
@@ -56,6 +56,7 @@ class Training:
 
     def start(self, cell: Cell) -> None:
         """One process; both its streams go to the cell's log."""
+        assert not self.comparison.is_finished(cell), "a finished cell is never removed"
         log, path = self.comparison.log(cell), self.comparison.run(cell).path
         shutil.rmtree(path, ignore_errors=True)
         say(f"cell {self.total - len(self.waiting)} of {self.total}: {cell}  (log: {log})")

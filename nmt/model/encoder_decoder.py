@@ -30,8 +30,12 @@ class EncoderDecoder(nn.Module):
             self.register_buffer("baseline", torch.tensor(math.log(self.decoder.projection.out_features)))
 
     def move_baseline(self, cost: Tensor) -> None:
-        """Towards a batch's mean cost a token: b_k = 0.9 b_(k-1) + 0.1 cost (Xu 2015, section 4.1)."""
-        self.baseline.lerp_(cost.detach(), BASELINE_RATE)
+        """Towards a batch's mean cost a token: b_k = 0.9 b_(k-1) + 0.1 cost (Xu 2015, section 4.1).
+
+        A cost that is not finite moves nothing: its update is skipped, and so would be all after it.
+        """
+        moved = self.baseline.lerp(cost.detach(), BASELINE_RATE)
+        self.baseline.copy_(torch.where(moved.isfinite(), moved, self.baseline))
 
     def encode(self, batch: Batch) -> Memory:
         """The batch's source side -> Memory."""

@@ -14,6 +14,8 @@ from nmt.data.special import EOS
 from nmt.errors import UserError
 from nmt.model.interface import Decoder, DecoderOutput
 
+CHUNK = 1024  # rows of logits that exist at a time: target tokens, times the choices of a mixture
+
 
 def forbidden_ids(banned: Sequence[int], device: torch.device) -> Tensor:
     """The banned ids as a tensor. EOS cannot be banned: nothing would ever end."""
@@ -30,6 +32,22 @@ def next_log_probs(decoder: Decoder, output: DecoderOutput, forbidden: Tensor) -
     logits = decoder.readout(output.states, output.log_prior)[:, 0]
     precise = logits if logits.dtype == torch.float64 else logits.float()
     return precise.log_softmax(1).index_fill_(1, forbidden, -torch.inf)
+
+
+def forced_log_probs(decoder: Decoder, output: DecoderOutput, target: Tensor) -> Tensor:
+    """ln p of given ids [N, T] at all positions of a decoder's output -> [N, T].
+
+    A chunk of positions at a time: all their logits, times the choices of a mixture, would be too many.
+    """
+    states, ids = output.states.flatten(0, 1), target.flatten()
+    priors = None if output.log_prior is None else output.log_prior.flatten(0, 1)
+    size = max(1, CHUNK // (1 if priors is None else priors.shape[1]))
+    chosen = []
+    for first in range(0, len(ids), size):
+        part = slice(first, first + size)
+        logits = decoder.readout(states[part], None if priors is None else priors[part])
+        chosen.append(logits.log_softmax(-1).gather(1, ids[part].unsqueeze(1)))
+    return torch.cat(chosen).view(target.shape)
 
 
 def best_tokens(log_probs: Tensor, count: int) -> tuple[Tensor, Tensor]:

@@ -51,19 +51,20 @@ def batch_loss(model: EncoderDecoder, batch: Batch, *, smoothing: float = 0.0, c
 
 
 def reinforce(model: EncoderDecoder, log_choice: Tensor, cost: Tensor, valid: Tensor) -> Tensor:
-    """A sum whose gradient is that of ln p(choice) times what the choice cost, beyond the baseline (Williams 1992; Xu
-    2015, section 4.1): with the loss's own gradient, an unbiased estimate of the expected loss's.
+    """Zero, with the gradient of ln p(choice) times what the choice cost, beyond the baseline (Williams 1992; Xu 2015,
+    section 4.1): together with the cross-entropy's own gradient, an unbiased estimate of that of its expectation.
 
-    log_choice, cost, valid [B, T]. A choice answers for its own position's loss, and where what is read is carried on
-    also for those after it (the reward to go; Xu takes the whole sentence's). The baseline, the mean cost a token of
-    earlier batches, is moved afterwards.
+    log_choice, cost, valid [B, T]. A choice answers for its own position's cross-entropy, and where what is read is
+    carried on also for those after it (the reward to go; Xu takes the whole sentence's); not for the attention's named
+    terms. The baseline, the mean cost a token of earlier batches, is moved afterwards.
     """
     excess = (cost - model.baseline).masked_fill(~valid, 0.0)
     if model.decoder.carries:
         excess = excess.flip(1).cumsum(1).flip(1)
     if model.training:
         model.move_baseline(cost[valid].mean())
-    return (excess * log_choice)[valid].sum()
+    surrogate = (excess * log_choice)[valid].sum()
+    return surrogate - surrogate.detach()
 
 
 def chunked_cross_entropy(

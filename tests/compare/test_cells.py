@@ -19,6 +19,11 @@ def test_seed_by_seed_in_the_given_order() -> None:
     assert cells[3].overrides == ["attention=bahdanau", "seed=2"]
 
 
+def test_the_order_of_sweeps_makes_no_other_cell() -> None:
+    one, other = ["attention=none", "train.updates=5"], ["train.updates=5", "attention=none"]
+    assert expand(one, 1) == expand(other, 1)
+
+
 def test_every_combination() -> None:
     cells = expand(["attention=choice(none,bahdanau)", "model.decoder.layers=range(1,4)"], 1)
     assert [dict(cell.kind) for cell in cells] == [
@@ -67,7 +72,9 @@ def test_what_is_no_sweep(vary: list[str], seeds: int, complaint: str) -> None:
 
 
 def test_names_are_directories_of_their_own() -> None:
-    assert Cell((("attention/score", "dot"),), 3).name == "attention.score=dot,seed=3"
+    assert Cell((("attention", "luong_dot"),), 3).name == "attention=luong_dot,seed=3"
+    group, key = (Cell(((f"attention{sign}window", "local_p"),), 1).name for sign in "/.")
+    assert group != key, "a group's option and the key itself are two settings"
     odd = [Cell((("data.root", value),), 1).name for value in ("a b", "a/b", "a:b", "x" * 300)]
     assert len({*odd}) == 4
     assert not any(set(name) & set("/ :") or len(name) > 200 for name in odd)

@@ -28,7 +28,9 @@ def kinds(comparison: Comparison, finish: Finish) -> list[Kind]:
     finish(bahdanau(1), bleu=40.0, aer=0.125, row=(1.0, 0.0), rates=(1000.0,))
     finish(bahdanau(2), bleu=60.0, aer=0.375, row=(1.0, 0.0), rates=(3000.0,))
     cells = [none(1), bahdanau(1), FAILED, bahdanau(2), bahdanau(3), none(2)]
-    found, bins = gather(comparison, cells, [bahdanau(3), FAILED])
+    for cell in (bahdanau(3), FAILED):
+        comparison.log(cell).touch()
+    found, bins = gather(comparison, cells)
     assert [str(one) for one in bins] == ["1-7"]
     return found
 
@@ -55,12 +57,12 @@ def test_programs_read_the_same(kinds: list[Kind]) -> None:
 
 def test_one_seed_has_no_range(comparison: Comparison, finish: Finish) -> None:
     finish(none(1))
-    found, _ = gather(comparison, [none(1)], [])
+    found, _ = gather(comparison, [none(1)])
     assert "seeds from-to" not in markdown(found)
 
 
 def test_bleu_by_length(comparison: Comparison, kinds: list[Kind]) -> None:
-    _, bins = gather(comparison, [none(1)], [])
+    _, bins = gather(comparison, [none(1)])
     fixed, attended = csv.DictReader(io.StringIO(lengths_csv(kinds, bins)))
     assert (fixed["attention"], fixed["words"], fixed["sentences"]) == ("none", "1-7", str(len(TARGETS)))
     assert (float(attended["bleu"]), float(fixed["bleu"]) < 10) == (pytest.approx(100), True)
@@ -75,7 +77,7 @@ def test_labels() -> None:
 
 def test_the_files_say_how_they_were_made(comparison: Comparison, kinds: list[Kind]) -> None:
     comparison.remember([none(1)], "nmt compare --experiment demo --vary attention=none")
-    _, bins = gather(comparison, [none(1)], [])
+    _, bins = gather(comparison, [none(1)])
     write_report(comparison, kinds, bins, {"nmt": "7.11"})
     text = (comparison.folder / "table.md").read_text(encoding="utf-8")
     for part in ("    nmt compare --experiment demo --vary attention=none\n", "seeds: 1, 2;", "nmt 7.11", "`nrefs:1`"):
@@ -84,8 +86,10 @@ def test_the_files_say_how_they_were_made(comparison: Comparison, kinds: list[Ki
 
 
 def test_nothing_has_finished(comparison: Comparison) -> None:
-    found, bins = gather(comparison, [FAILED, none(1)], [FAILED])
+    comparison.folder.mkdir(parents=True, exist_ok=True)
+    comparison.log(FAILED).touch()
+    found, bins = gather(comparison, [FAILED, none(1)])
     write_report(comparison, found, bins, {})
-    assert sorted(file.name for file in comparison.folder.iterdir()) == ["table.csv", "table.md"]
+    assert {file.suffix for file in comparison.folder.iterdir()} == {".csv", ".md", ".log"}
     text = (comparison.folder / "table.csv").read_text(encoding="utf-8")
     assert [line.partition(",")[0] for line in text.splitlines()] == ["attention", "a|b"], "what waits is left out"

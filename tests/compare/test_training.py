@@ -48,6 +48,12 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     return replace
 
 
+def train(comparison: Comparison, cells: list[Cell], *, jobs: int) -> dict[Cell, str]:
+    """As the command does it."""
+    with comparison.locked() as lock:
+        return train_cells(comparison, cells, jobs=jobs, lock=lock)
+
+
 def ran(comparison: Comparison) -> list[str]:
     return (comparison.folder / "ran").read_text(encoding="utf-8").split()
 
@@ -58,7 +64,7 @@ def test_one_that_fails_does_not_stop_the_others(
 ) -> None:
     cells = [none(1), bahdanau(1), none(2), bahdanau(2)]
     stand_in({bahdanau(1): "fails", none(2): "does nothing"})
-    failures = train_cells(comparison, cells, jobs=jobs)
+    failures = train(comparison, cells, jobs=jobs)
     assert failures == {bahdanau(1): "exit code 1: training diverged", none(2): "exit code 0: it said nothing"}
     assert [comparison.is_finished(cell) for cell in cells] == [True, False, False, True]
     assert sorted(ran(comparison)) == sorted(cell.name for cell in cells)
@@ -74,7 +80,7 @@ def test_what_a_killed_training_left_is_removed(comparison: Comparison, stand_in
     left.mkdir(parents=True)
     (left / "last.safetensors").touch()
     stand_in({})
-    assert train_cells(comparison, [none(1)], jobs=1) == {}
+    assert train(comparison, [none(1)], jobs=1) == {}
     assert not left.exists()
     assert comparison.is_finished(none(1))
 
@@ -97,7 +103,7 @@ def test_an_interrupt_ends_the_trainings(
 
     monkeypatch.setattr(Training, "goes_on", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        train_cells(comparison, [none(1), bahdanau(1)], jobs=2)
+        train(comparison, [none(1), bahdanau(1)], jobs=2)
     assert [process.returncode for process in started] == [-15, -15]
 
 
@@ -109,7 +115,7 @@ def test_a_training_that_was_left_over_keeps_the_folder(comparison: Comparison, 
         training.goes_on()
     try:
         with pytest.raises(UserError, match="another nmt compare is training here"):
-            train_cells(comparison, [none(1)], jobs=1)
+            train(comparison, [none(1)], jobs=1)
     finally:
         training.stop()
 

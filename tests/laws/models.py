@@ -55,8 +55,7 @@ SMALL = {
 OWN = {"transformer": ("attention.heads=2", AFTER_STEP)}
 SAMPLED = ("hard_reinforce", "hard_gumbel")  # in training, positions are drawn
 UNWEIGHTED = ("none",)
-# No context of the model's size, and a mixture of contexts, can't enter the residual sum (tests/test_configs.py).
-NOT_IN_TRANSFORMERS = ("none", "hard_marginal")
+NOT_IN_TRANSFORMERS = ("hard_marginal",)  # a mixture of contexts can't enter the residual sum (tests/test_configs.py)
 
 
 def _recurrent() -> dict[str, tuple[str, ...]]:

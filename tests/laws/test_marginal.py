@@ -18,7 +18,7 @@ from torch import Tensor
 from nmt.data.special import BOS, EOS, PAD, UNK
 from nmt.model import masks
 from nmt.model.attention.attention import Attention
-from nmt.model.attention.normalizers.hard import Marginal
+from nmt.model.attention.normalizers.marginal import Marginal
 from nmt.model.attention.scores.general import General
 from nmt.model.attention.windows.global_ import Global
 from nmt.model.encoder_decoder import EncoderDecoder

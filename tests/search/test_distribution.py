@@ -7,7 +7,9 @@ import torch
 
 from nmt.errors import UserError
 from nmt.model.interface import DecoderOutput
+from nmt.search import distribution
 from nmt.search.distribution import best_tokens, forbidden_ids, next_log_probs
+from tests.laws.models import build_model, toy_batch
 from tests.search.toy import BANNED, ToyDecoder, toy_memory
 
 
@@ -34,3 +36,17 @@ def test_forbidden_ids_have_no_chance_and_the_others_keep_theirs() -> None:
 def test_not_a_number_is_a_clear_error() -> None:
     with pytest.raises(UserError, match="nan"):
         best_tokens(torch.tensor([[0.1, float("nan"), 0.2]]), 1)
+
+
+def test_forced_log_probs_are_those_of_all_logits_and_never_hold_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a mixture of seven choices, twelve rows of logits are those of one token."""
+    monkeypatch.setattr(distribution, "CHUNK", 12)
+    model, batch = build_model("recurrent-hard_marginal-gru"), toy_batch()
+    output = model(batch)
+    wanted = model.decoder.readout(output.states, output.log_prior).log_softmax(-1)
+    wanted = wanted.gather(2, batch.target_out.unsqueeze(2)).squeeze(2)
+    seen: list[int] = []
+    model.decoder.projection.register_forward_hook(lambda _, given, __: seen.append(given[0].flatten(0, -2).shape[0]))
+    found = distribution.forced_log_probs(model.decoder, output, batch.target_out)
+    torch.testing.assert_close(found, wanted, atol=1e-12, rtol=0)
+    assert max(seen) <= 12

@@ -121,4 +121,4 @@ def forced_log_probs(
 
 def _output(states: Tensor) -> DecoderOutput:
     none = torch.zeros(len(states), 0, 0, 0, 0)
-    return DecoderOutput(states, None, none, none, {})
+    return DecoderOutput(states, None, None, none, none, {})

@@ -121,6 +121,8 @@ class Attention(nn.Module):
             raise ValueError("a decoder does not know the length of what it writes: take local-m with eos=true")
         self.normalizer = normalizer()
         self.mixes, self.samples = self.normalizer.mixes, self.normalizer.samples
+        if self.mixes and dropout > 0:
+            raise ValueError(f"dropout is {dropout}: a mixture keeps every position apart, and has no weights to drop")
         self.coverage = coverage and coverage(memory_size=memory_size, key_size=self.score.key_size)
         self.feeds_back = self.coverage is not None
         self.position = position(size=query_size, head_size=query_size)
@@ -167,8 +169,10 @@ class Attention(nn.Module):
         """One position: query [N, 1, Q]. Each row has read something else, so that keys become rows' own."""
         assert query.shape[1] == 1, "what feeds back runs one position at a time"
         (before,) = state
-        sentence = torch.arange(len(prepared.valid), device=query.device)
-        own = select(prepared, sentence.repeat_interleave(len(query) // len(sentence)))
+        own = prepared
+        if len(query) != len(prepared.valid):
+            sentence = torch.arange(len(prepared.valid), device=query.device)
+            own = select(prepared, sentence.repeat_interleave(len(query) // len(sentence)))
         keys = coverage.keys(own.keys, own.values, before)
         attended = self.read(query, own._replace(keys=keys), position, need_weights=True)
         weights = attended.weights[:, 0, 0]  # [N, S]
@@ -181,7 +185,7 @@ class Attention(nn.Module):
         allowed, log_gain, renormalise = self.window(query, prepared.valid, position)
         if self.causal:
             allowed = masks.both(allowed, masks.causal_mask(position, prepared.valid.shape[1]))
-        if self.may_fuse and log_gain is None and not need_weights and kernel.prefers_fused(query):
+        if self.may_fuse and log_gain is None and not need_weights and kernel.prefers_fused(prepared.keys):
             rate = self.dropout.rate if self.training else 0.0
             context = kernel.fused(query, prepared.keys, prepared.values, allowed, rate)
             none = context.new_zeros(query.shape[0], 0, query.shape[1], prepared.valid.shape[1])

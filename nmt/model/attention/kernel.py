@@ -8,14 +8,17 @@ from __future__ import annotations
 from torch import Tensor
 from torch.nn import functional as F
 
+LONG = 64  # key positions from which a CPU's fused kernel wins
 
-def prefers_fused(query: Tensor) -> bool:
-    """Whether the fused kernel is worth it for this query: on a GPU only.
 
-    Measured on two AVX2 cores: at the 10 to 60 positions of sentences the CPU's fused kernel takes about twice the time
-    of the explicit path.
+def prefers_fused(keys: Tensor) -> bool:
+    """Whether the fused kernel is worth it for keys [G, S, d]: on a GPU, and on a CPU for long sequences.
+
+    scripts/bench_attention.py measures it: forward and backward on one thread of an AVX2 CPU the fused kernel takes 1.6
+    times the explicit path's time for 16 positions on either side, 1.2 times for 32, as long for 40 to 48, 0.7 of it
+    for 60 and 128 and 0.6 for 256. On a GPU it was not measured here.
     """
-    return query.device.type == "cuda"
+    return keys.device.type == "cuda" or keys.shape[1] >= LONG
 
 
 def fused(query: Tensor, keys: Tensor, values: Tensor, allowed: Tensor, dropout: float) -> Tensor:
@@ -23,7 +26,9 @@ def fused(query: Tensor, keys: Tensor, values: Tensor, allowed: Tensor, dropout:
     broadcastable to [G, T, S] -> context [G, T, d]. A row with nothing allowed gives zeros.
 
     Such a row reads everything before it is set to zero: what kernels do with it differs, NaN in a gradient included.
+    Torch has fused kernels for four dimensions alone: three would silently take its explicit path.
     """
     nothing = ~allowed.any(-1, keepdim=True)
-    context = F.scaled_dot_product_attention(query, keys, values, attn_mask=allowed | nothing, dropout_p=dropout)
-    return context.masked_fill(nothing, 0.0)
+    query, keys, values, mask = (x.unsqueeze(1) for x in (query, keys, values, allowed | nothing))
+    context = F.scaled_dot_product_attention(query, keys, values, attn_mask=mask, dropout_p=dropout)
+    return context.squeeze(1).masked_fill(nothing, 0.0)

@@ -67,7 +67,7 @@ class MultiHead(nn.Module):
         """States [B, S, D] -> keys and values [B, H, S, d] of every head; the row stays a sentence, for `select`."""
         keys, values = self.key_value(states).chunk(2, dim=-1)
         turned = self.head.keys(self.split(keys).flatten(0, 1), first)
-        return Prepared(unflatten(turned, 0, (-1, self.heads)), self.split(values), valid, summary)
+        return Prepared(unflatten(turned, 0, (-1, self.heads)), self.split(values).contiguous(), valid, summary)
 
     def for_heads(self, prepared: Prepared) -> Prepared:
         """The same with sentences x heads as rows, as one head sees it."""

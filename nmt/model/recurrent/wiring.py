@@ -91,11 +91,12 @@ class AfterStep(nn.Module):
         query = layers[0][:, -1:]
         attended, attention = self.attention(query, prepared, state.attention, position)
         output = self.attentional(query, attended)
-        if attended.log_prior is None:
-            fed = output
-        else:
-            fed = self.attentional(query, attended._replace(context=expected(attended), log_prior=None))
-        feed = fed.squeeze(1) if self.feed_size else state.feed
+        feed = state.feed
+        if self.feed_size and attended.log_prior is None:
+            feed = output.squeeze(1)
+        elif self.feed_size:
+            mean = attended._replace(context=expected(attended), log_prior=None)
+            feed = self.attentional(query, mean).squeeze(1)
         return output, attended, RecurrentState(layers, feed, attention, state.position + 1)
 
     def finish(self, traces: Tensor, embedded: Tensor) -> Tensor:

@@ -18,8 +18,10 @@ from torch.nn import functional as F
 from nmt.data.batch import make_batch
 from nmt.data.special import PAD
 from nmt.model.attention.attention import Attention
-from nmt.model.attention.normalizers import hard
-from nmt.model.attention.normalizers.hard import Gumbel, Marginal, Reinforce
+from nmt.model.attention.normalizers import reinforce
+from nmt.model.attention.normalizers.gumbel import Gumbel
+from nmt.model.attention.normalizers.marginal import Marginal
+from nmt.model.attention.normalizers.reinforce import Reinforce
 from nmt.model.attention.scores.dot import Dot
 from nmt.model.attention.scores.general import General
 from nmt.model.attention.windows.global_ import Global
@@ -169,7 +171,7 @@ def test_reinforce_is_unbiased(name: str, calls: tuple[int, ...], monkeypatch: p
     """The estimate's mean over all draws, each with its probability, is the gradient of the expected loss."""
     model, batch = sampled(name), pair()
     drawn: list[Tensor] = []
-    monkeypatch.setattr(hard, "draw", lambda log_odds: drawn.pop(0))
+    monkeypatch.setattr(reinforce, "draw", lambda log_odds: drawn.pop(0))
     parameters = list(model.parameters())
     expected_loss, total = torch.zeros(()).double(), torch.zeros(()).double()
     mean = [torch.zeros_like(parameter) for parameter in parameters]
@@ -202,6 +204,27 @@ def test_the_baseline_follows_the_cost() -> None:
     moved = model.baseline.clone()
     batch_loss(model.eval(), batch)  # type: ignore[arg-type]
     assert torch.equal(model.baseline, moved)
+
+
+def test_a_bad_batch_does_not_reach_the_baseline() -> None:
+    """Its update is skipped; a baseline that is no number would make all later ones bad."""
+    model = sampled("fed")
+    before = model.baseline.clone()
+    for bad in (math.nan, math.inf):
+        model.move_baseline(torch.tensor(bad).double())
+    assert torch.equal(model.baseline, before)
+
+
+def test_judging_adds_nothing_to_the_loss() -> None:
+    """The term has a gradient and no value: the logged loss is the cross-entropy."""
+    model, batch = sampled("fed"), pair()
+    sums = batch_loss(model, batch)  # type: ignore[arg-type]
+    torch.testing.assert_close(sums.loss.detach(), sums.nll)
+
+
+def test_a_mixture_has_no_weights_to_drop() -> None:
+    with pytest.raises(ValueError, match=r"dropout is 0\.5: a mixture keeps every position apart"):
+        Attention(query_size=2, memory_size=2, score=Dot, window=Global, normalizer=Marginal, dropout=0.5)
 
 
 # The marginal over fewer positions
@@ -237,6 +260,7 @@ def test_the_most_probable_positions_share_their_probability() -> None:
     assert found.mixture is not None
     assert found.mixture.positions is not None
     assert found.mixture.positions.tolist() == [[[2, 1]]]
+    torch.testing.assert_close(found.weights, torch.tensor([[[0.0, 2 / 7, 5 / 7]]]).double())
     torch.testing.assert_close(found.mixture.log_prior.exp(), torch.tensor([[[5 / 7, 2 / 7]]]).double())
     attention = Attention(
         query_size=2, memory_size=2, score=Dot, window=Global, normalizer=partial(Marginal, positions=2)

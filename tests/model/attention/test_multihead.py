@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import pytest
 import torch
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from nmt.model import masks
 from nmt.model.attention import kernel
@@ -116,9 +118,19 @@ def test_fused_drops_weights_in_training(monkeypatch: pytest.MonkeyPatch) -> Non
     assert rates == [0.3, 0.0]
 
 
-def test_only_a_gpu_prefers_fused() -> None:
-    assert not kernel.prefers_fused(torch.zeros(1, 1, 1))
-    assert kernel.prefers_fused(torch.zeros(1, 1, 1, device="meta")) is False
+def test_a_cpu_prefers_fused_for_long_sequences_alone() -> None:
+    assert not kernel.prefers_fused(torch.zeros(1, kernel.LONG - 1, 1))
+    assert kernel.prefers_fused(torch.zeros(1, kernel.LONG, 1))
+
+
+def test_a_fused_kernel_takes_what_it_is_given() -> None:
+    """Allowed to use no other than the fused one, torch would raise where it can't serve this form of input."""
+    query, keys = torch.randn(6, 5, 8), torch.randn(6, 7, 8)
+    allowed = (torch.arange(7) < torch.tensor([[7], [4]])).unsqueeze(1).repeat_interleave(3, 0)
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+        context = kernel.fused(query, keys, keys, allowed, 0.0)
+    energies = (query @ keys.transpose(1, 2) / math.sqrt(8)).masked_fill(~allowed, -math.inf)
+    torch.testing.assert_close(context, energies.softmax(-1) @ keys, atol=1e-5, rtol=0)
 
 
 def test_heads_are_folded_and_unfolded_in_order() -> None:

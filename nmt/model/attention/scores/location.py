@@ -2,8 +2,8 @@
 
 What stands in the source plays no part: the query alone says where to look. W has a row for each of `maximum`
 positions. A shorter sentence uses the first of them; of a longer one, the words beyond are not read (Luong's note to
-the equation): they get the lowest finite energy. Where a window shows nothing but such words, their weights are equal
-and need not sum to one.
+the equation): their energy is lower than any other, though above that of what is forbidden. Where a window shows
+nothing but such words, their weights are equal.
 
 Elsewhere: "location" (Sockeye, with a bias). Not the location-aware attention of speech recognition (Chorowski 2015),
 which reads the last step's weights.
@@ -44,4 +44,5 @@ class Location(nn.Module):
         size = keys.shape[1]
         energies = F.linear(query, self.positions.weight[:size])  # [B, T, S or maximum]
         known = torch.full((1,), energies.shape[-1], device=query.device)
-        return masks.hide(F.pad(energies, (0, size - energies.shape[-1])), masks.valid_mask(known, size))
+        padded = F.pad(energies, (0, size - energies.shape[-1]))
+        return padded.masked_fill(~masks.valid_mask(known, size), torch.finfo(padded.dtype).min / 2)
