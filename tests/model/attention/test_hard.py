@@ -18,6 +18,7 @@ from torch.nn import functional as F
 from nmt.data.batch import make_batch
 from nmt.data.special import PAD
 from nmt.model.attention.attention import Attention
+from nmt.model.attention.multihead import MultiHead
 from nmt.model.attention.normalizers import reinforce
 from nmt.model.attention.normalizers.gumbel import Gumbel
 from nmt.model.attention.normalizers.marginal import Marginal
@@ -153,21 +154,35 @@ def pair() -> object:
 def sampled(name: str) -> EncoderDecoder:
     """A small model that draws, without the half-time trick and entropy; its baseline comes from batches before."""
     one_head = partial(Attention, score=General, window=Global, normalizer=partial(Reinforce, expectation=0.0))
-    model = transformer(one_head) if name == "transformer" else recurrent(one_head, WIRINGS[name])
+    if name == "transformer":
+        model = transformer(one_head)
+    elif name == "two heads":
+        model = recurrent(partial(MultiHead, heads=2, head=one_head, size=4), WIRINGS["fed"])
+    else:
+        model = recurrent(one_head, WIRINGS[name])
     randomise(model)
     return model.train()
 
 
-def every_draw(model: EncoderDecoder, calls: Sequence[int]) -> list[list[Tensor]]:
-    """All that the calls of `draw`, of so many positions each, can give over three source positions."""
-    choices = itertools.product(range(3), repeat=sum(calls))
-    return [list(torch.tensor([choice]).split(list(calls), dim=1)) for choice in choices]
+def every_draw(calls: Sequence[tuple[int, int]]) -> list[list[Tensor]]:
+    """All that the calls of `draw`, each of so many heads and steps, can give over three source positions."""
+    sizes = [heads * steps for heads, steps in calls]
+    choices = itertools.product(range(3), repeat=sum(sizes))
+    parts = (torch.tensor(choice).split(sizes) for choice in choices)
+    return [[part.view(call) for part, call in zip(drawn, calls, strict=True)] for drawn in parts]
 
 
 @pytest.mark.parametrize(
-    ("name", "calls"), [("before", (1, 1)), ("fed", (1, 1)), ("unfed", (2,)), ("transformer", (2, 2))]
+    ("name", "calls"),
+    [
+        ("before", ((1, 1), (1, 1))),
+        ("fed", ((1, 1), (1, 1))),
+        ("two heads", ((2, 1), (2, 1))),
+        ("unfed", ((1, 2),)),
+        ("transformer", ((1, 2), (1, 2))),
+    ],
 )
-def test_reinforce_is_unbiased(name: str, calls: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reinforce_is_unbiased(name: str, calls: tuple[tuple[int, int], ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """The estimate's mean over all draws, each with its probability, is the gradient of the expected loss."""
     model, batch = sampled(name), pair()
     drawn: list[Tensor] = []
@@ -175,7 +190,7 @@ def test_reinforce_is_unbiased(name: str, calls: tuple[int, ...], monkeypatch: p
     parameters = list(model.parameters())
     expected_loss, total = torch.zeros(()).double(), torch.zeros(()).double()
     mean = [torch.zeros_like(parameter) for parameter in parameters]
-    for draws in every_draw(model, calls):
+    for draws in every_draw(calls):
         drawn[:] = draws
         output = model(batch)  # type: ignore[arg-type]
         logits = model.decoder.readout(output.states, output.log_prior)[0]
