@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -20,7 +20,8 @@ from nmt.align.error import alignment_error
 from nmt.align.export import write_export
 from nmt.align.pipeline import describe, translation_records
 from nmt.build import build
-from nmt.config import Config
+from nmt.compose import override_values
+from nmt.config import Config, read_config
 from nmt.data.files import write_atomically
 from nmt.data.filters import Report
 from nmt.data.parts import Part, check_part, has_part, part_links, part_name, part_pairs
@@ -30,31 +31,48 @@ from nmt.errors import UserError
 from nmt.evaluate.scores import Scores, bleu, chrf, evaluate
 from nmt.model.assemble import assemble, check_sizes
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.run import Run, load_weights
+from nmt.run import Run, changed_keys, differences, load_weights
 from nmt.train.allocator import keep_freed_memory
 from nmt.train.loop import Trainer, Validation
 from nmt.train.metrics import say
 from nmt.train.perplexity import token_loss
 from nmt.translator import Translator, choose_device
 
+# What a training that goes on may change: how long and how closely watched, where, and on which copy of the same data.
+RESUMABLE = (
+    "train.updates",
+    "train.patience",
+    "train.valid_every",
+    "train.save_every",
+    "train.log_every",
+    "train.bad_steps",
+    "schedule.updates",
+    "data",
+    "search",
+    "alignment",
+    "device",
+    "threads",
+)
 PARTS: tuple[Part, ...] = ("train", "valid", "test")
 SAMPLES = 2  # validation sentences shown to people
 
 
-def run_experiment(values: dict[str, Any], config: Config) -> Scores | None:
+def run_experiment(values: dict[str, Any], config: Config, resume: bool = False) -> Scores | None:
     """The whole of `nmt train`: `config` is `values` checked; impossible sizes are refused before any data is read.
 
-    Returns the test scores of the best weights, None where there is no test set.
+    resume: go on from the checkpoint of the run that is there, with its tokenizers. Returns the test scores of the best
+    weights, None where there is no test set.
     """
     model_shape = check_settings(config)
     device = choose_device(config.device)
     run = Run(Path(config.run))
-    run.refuse_if_trained(values)
+    if not resume:
+        run.refuse_if_trained(values)
     check_data(config)
     if config.threads:
         torch.set_num_threads(config.threads)
     with tempfile.TemporaryDirectory(prefix="nmt-") as folder:
-        source, target = make_tokenizers(config, Path(folder))
+        source, target = run.tokenizers() if resume else make_tokenizers(config, Path(folder))
         store = encode_part(config, "train", source, target, Path(folder), config.data.max_length)
         valid = encode_part(config, "valid", source, target, Path(folder), None)
         read_whole = [valid]
@@ -62,8 +80,9 @@ def run_experiment(values: dict[str, Any], config: Config) -> Scores | None:
             read_whole.append(encode_part(config, "test", source, target, Path(folder), None))
         check_lengths(model_shape, store, *read_whole)
         run.write_config(values)
-        for side in ("source", "target"):
-            keep_file(Path(folder) / f"{side}.model", run.tokenizer_file(side))
+        if not resume:
+            for side in ("source", "target"):
+                keep_file(Path(folder) / f"{side}.model", run.tokenizer_file(side))
         keep_freed_memory()  # from here on: what the tokenizer's training held goes back to the system
         torch.manual_seed(config.seed)
         model = assemble(config, source_vocabulary=len(source), target_vocabulary=len(target)).to(device)
@@ -80,9 +99,30 @@ def run_experiment(values: dict[str, Any], config: Config) -> Scores | None:
             config=config.train,
             run=run,
             seed=config.seed,
+            resume=resume,
         ).train()
     load_weights(run.best, model)
     return finish(config, run, translator)
+
+
+def resumed_values(path: Path, overrides: Sequence[str]) -> dict[str, Any]:
+    """The configuration with which the run at `path` goes on: its own, but for what may change. Says what does.
+
+    UserError naming what may not, with both values.
+    """
+    run = Run(path)
+    if not run.config_file.is_file():
+        raise UserError(f"resume={path}: this is no run, it has no config.yaml")
+    before = run.values() | {"run": str(path)}
+    after = override_values(before, overrides)
+    read_config(after)
+    for key in changed_keys(before, after):
+        if not any(f"{key}.".startswith(f"{one}.") for one in RESUMABLE):
+            changes = differences(before, after)
+            raise UserError(f"{key}: a training that goes on can't change it ({changes}); {', '.join(RESUMABLE)} can")
+    if before != after:
+        say(f"changed: {differences(before, after)}")
+    return after
 
 
 def check_settings(config: Config) -> EncoderDecoder:

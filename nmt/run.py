@@ -3,7 +3,7 @@
     config.yaml               the whole configuration, references resolved
     tokenizer/                source.model and target.model of SentencePiece (the same model twice when joint)
     model.safetensors         the best weights, each tied table once, under the name of its first owner
-    checkpoints/last.safetensors   the newest weights
+    checkpoints/last.safetensors   what the training goes on from (see nmt.train.checkpoint)
     metrics.jsonl             one object an event (see nmt.train.metrics)
     evaluation.json           scores of the test set
     translations/, alignments/     what the best model made of the test set
@@ -59,7 +59,8 @@ class Run:
         changes = differences(read_values(self.config_file) if self.config_file.is_file() else {}, values)
         differing = f"it differs from this one in {changes}" if changes else "with the same configuration"
         raise UserError(
-            f"{self.path}: there is a trained run here ({differing}); name another by run=PATH or remove it"
+            f"{self.path}: there is a trained run here ({differing}); go on with it by nmt train resume={self.path}, "
+            "name another by run=PATH, or remove it"
         )
 
     def write_config(self, values: dict[str, Any]) -> None:
@@ -87,7 +88,7 @@ def save_weights(path: Path, model: nn.Module) -> None:
     """All parameters and buffers; a tied table once."""
     from safetensors.torch import save
 
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in _named_tensors(model)}
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in named_tensors(model)}
     write_atomically(path, save(tensors))
 
 
@@ -100,7 +101,12 @@ def load_weights(path: Path, model: nn.Module) -> None:
         stored = load(path.read_bytes())
     except (OSError, SafetensorError) as error:
         raise UserError(f"{path}: these are no weights: {error}") from error
-    own = dict(_named_tensors(model))
+    put_tensors(path, stored, model)
+
+
+def put_tensors(path: Path, stored: Mapping[str, torch.Tensor], model: nn.Module) -> None:
+    """Tensors of the file `path` into a model that has the same. UserError where it has others."""
+    own = dict(named_tensors(model))
     if stored.keys() != own.keys():
         name = sorted(stored.keys() ^ own.keys())[0]
         raise UserError(f"{path}: these weights are of another model: {name} is on one side only")
@@ -116,11 +122,17 @@ def load_weights(path: Path, model: nn.Module) -> None:
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     """The keys whose values differ, with both: `seed 1 -> 2, ...`; empty where none does."""
     before, after = dict(_flat(old)), dict(_flat(new))
-    keys = sorted(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
-    return ", ".join(f"{key} {before.get(key)!r} -> {after.get(key)!r}" for key in keys)
+    return ", ".join(f"{key} {before.get(key)!r} -> {after.get(key)!r}" for key in changed_keys(old, new))
 
 
-def _named_tensors(model: nn.Module) -> list[tuple[str, torch.Tensor]]:
+def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """The dotted keys whose values differ, in order."""
+    before, after = dict(_flat(old)), dict(_flat(new))
+    return sorted(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
+
+
+def named_tensors(model: nn.Module) -> list[tuple[str, torch.Tensor]]:
+    """All parameters and buffers; a tied table once, under the name of its first owner."""
     return [*model.named_parameters(), *model.named_buffers()]
 
 

@@ -14,11 +14,16 @@ SUMMARY = "train a model; ends in test BLEU and an alignment export"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Everything is Hydra's: group=option and key=value."""
-    parser.usage = "nmt train [--config-dir FOLDER] [--print-config] [group=option ...] [key=value ...]"
+    parser.usage = (
+        "nmt train [--config-dir FOLDER] [--print-config] [group=option ...] [key=value ...]\n"
+        "       nmt train resume=RUN [key=value ...]"
+    )
     parser.epilog = (
         "Examples: nmt train experiment=demo_recurrent; nmt train data=files data.root=corpus data.source_language=en "
         "data.target_language=de run=runs/mine. --config-dir adds your own configuration groups; --print-config shows "
-        "the composed configuration and trains nothing."
+        "the composed configuration and trains nothing. A training ends early by Ctrl-C or SIGTERM, which finish the "
+        "update under way and save; resume=RUN goes on as if it had never stopped, with other settings only where they "
+        "may change."
     )
 
 
@@ -28,16 +33,30 @@ def run(arguments: argparse.Namespace) -> int:
     from nmt.config import read_config
 
     flags, overrides = split_flags(arguments.overrides)
-    values = compose_values(overrides, flags.config_dir)
+    path, overrides = split_resume(overrides)
+    if path is None:
+        values = compose_values(overrides, flags.config_dir)
+    else:
+        from nmt.experiment import resumed_values
+
+        values = resumed_values(path, overrides)
     config = read_config(values)
     if flags.print_config:
         print(write_config(values), end="")
         return 0
     from nmt.experiment import run_experiment
 
-    scores = run_experiment(values, config)
+    scores = run_experiment(values, config, resume=path is not None)
     print(*([] if scores is None else [scores]), config.run, sep="\n")
     return 0
+
+
+def split_resume(overrides: Sequence[str]) -> tuple[Path | None, list[str]]:
+    """The run that is to go on, if one is named, and the other settings."""
+    named = [override.partition("=")[2] for override in overrides if override.startswith("resume=")]
+    if len(named) > 1 or "" in named:
+        raise UserError("resume=RUN names one run")
+    return (Path(named[0]) if named else None), [one for one in overrides if not one.startswith("resume=")]
 
 
 def split_flags(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:

@@ -16,6 +16,7 @@ import fcntl
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -142,9 +143,8 @@ class Comparison:
     def _check_place(self, cell: Cell, values: dict[str, Any]) -> None:
         run = self.run(cell)
         if self.is_finished(cell):
-            stored = run.values()
-            alike = {key: stored[key] for key in ELSEWHERE if key in stored}
-            changes = differences(stored, {**values, **alike})
+            stored = asdict(run.config())  # with the defaults of keys that there were not when it was trained
+            changes = differences(stored, {**asdict(read_config(values)), **{key: stored[key] for key in ELSEWHERE}})
             if changes:
                 raise UserError(
                     f"{run.path}: this cell was trained otherwise ({changes}); choose another --folder or remove it"

@@ -6,6 +6,7 @@ One Arrow file of `datasets`, a row a pair: `source` and `target` (piece ids wit
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -71,6 +72,14 @@ class PairStore:
     def __len__(self) -> int:
         return len(self.index)
 
+    def fingerprint(self) -> str:
+        """What the pairs are known by: a digest of all their ids."""
+        digest = hashlib.sha256()
+        for column in (self._source, self._target):
+            for part in column.parts():
+                digest.update(np.ascontiguousarray(part).data)
+        return digest.hexdigest()
+
     def batch(self, rows: Sequence[int]) -> Batch:
         """The pairs of these rows, in this order."""
         index = self.index[np.asarray(rows, dtype=np.int64)]
@@ -88,6 +97,11 @@ class _Column:
 
     def lengths(self) -> Ints:
         return np.concatenate([np.diff(offsets) for offsets in self._offsets]).astype(np.int64)
+
+    def parts(self) -> Iterator[Any]:
+        """All offsets and values, an array at a time."""
+        yield from self._offsets
+        yield from self._values
 
     def row(self, row: int) -> list[int]:
         chunk, place = divmod(row, ROWS)

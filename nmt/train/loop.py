@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
-from itertools import count
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple, NoReturn
 
 import torch
 from torch import Tensor
@@ -14,9 +13,11 @@ from torch import Tensor
 from nmt.config import TrainConfig
 from nmt.data.batch import plan_epoch
 from nmt.data.store import PairStore
-from nmt.errors import Unsuccessful
+from nmt.errors import Unsuccessful, UserError
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.run import Run, save_weights
+from nmt.train.checkpoint import Progress, read_checkpoint, save_checkpoint
+from nmt.train.interrupt import Interrupted, Interruption
 from nmt.train.loss import LossSum, batch_loss
 from nmt.train.metrics import Metrics, clock, say
 from nmt.train.schedule import Schedule
@@ -58,6 +59,7 @@ class Trainer:
         config: TrainConfig,
         run: Run,
         seed: int,
+        resume: bool = False,
     ) -> None:
         self.model = model
         self.store = store
@@ -69,58 +71,103 @@ class Trainer:
         self.seed = seed
         self.peaks = [group["lr"] for group in optimizer.param_groups]
         self.device = next(model.parameters()).device
-        self.metrics = Metrics(run.metrics)
-        self.update = 0
-        self.epoch = 0.0
-        self.best: float | None = None
-        self.worse = 0
-        self.bad = 0
-        self.started = time.monotonic()
-        self.tally = Tally(time.monotonic())
+        self.interruption = Interruption()
+        self.now = Progress(corpus=store.fingerprint())
+        self.tally = Tally()
+        if resume:
+            self.go_on()
+        self.metrics = Metrics(run.metrics, after=self.now.update)
+        self.started = time.monotonic() - self.now.seconds
+
+    def go_on(self) -> None:
+        """Take up what the run's checkpoint holds. UserError where it does not fit."""
+        checkpoint = read_checkpoint(self.run.last)
+        if checkpoint.progress.corpus != self.now.corpus:
+            raise UserError(f"{self.run.path}: the training data are not those that this run was trained on")
+        checkpoint.restore(self.model, self.optimizer)
+        self.now = checkpoint.progress
+        self.schedule.restore(checkpoint.header["schedule"])
+        self.tally = Tally.of(checkpoint.header["tally"])
+        say(f"going on after update {self.now.update}")
 
     def train(self) -> None:
-        """Raises Unsuccessful when training diverges; the best weights of before stay."""
+        """Raises Unsuccessful when training diverges; the best weights of before stay. A signal saves and ends it."""
         try:
-            self.run_updates()
+            with self.interruption:
+                self.run_updates()
         finally:
             self.metrics.close()
-        if self.best is None:
+        if self.now.best is None:
             raise Unsuccessful(f"no validation gave a finite {self.config.metric}: no best weights were saved")
 
     def run_updates(self) -> None:
         """Update after update, with validations between, until there is a reason to stop."""
+        if self.now.update >= self.config.updates:
+            say(f"already at update {self.now.update}, and train.updates is {self.config.updates}: nothing to train")
+        self.validate_if_due()
         for batches in self.micro_batches():
             self.make_update(batches)
-            if self.update % self.config.log_every == 0:
+            if self.now.update % self.config.log_every == 0:
                 self.log()
-            if self.update % self.config.valid_every == 0 or self.update == self.config.updates:
-                self.check_progress()
-                if self.worse >= self.config.patience:
-                    say(f"no better {self.config.metric} in {self.worse} validations: training stops")
-                    break
-            if self.update == self.config.updates:
-                break
+            self.validate_if_due()
+            if self.interruption.number is not None:
+                self.end_early()
+            if self.config.save_every and self.now.update % self.config.save_every == 0:
+                self.save()
+
+    def ends(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.now.update >= self.config.updates or self.now.worse >= self.config.patience
+
+    def validate_if_due(self) -> None:
+        """After every train.valid_every updates and after the last, once."""
+        due = self.now.update % self.config.valid_every == 0 or self.now.update == self.config.updates
+        if not due or self.now.validated == self.now.update:
+            return
+        try:
+            with self.interruption.breakable():
+                result = self.check()
+        except Interrupted:
+            self.end_early()
+        self.take_note(result)
+
+    def end_early(self) -> NoReturn:
+        """Save, say how to go on, and unwind the program."""
+        self.save()
+        say(f"stopped after update {self.now.update}: nmt train resume={self.run.path} goes on")
+        raise self.interruption.ending()
+
+    def save(self) -> None:
+        """The newest checkpoint, in the place of the one before."""
+        self.now.seconds = time.monotonic() - self.started
+        save_checkpoint(self.run.last, self.model, self.optimizer, self.now, self.schedule.state(), self.tally.state())
 
     def micro_batches(self) -> Iterator[list[list[int]]]:
-        """Epoch after epoch, the rows of the batches of each update; an epoch's last update may have fewer."""
-        for epoch in count():
+        """The rows of the batches of each update to be made, from where training stands; an epoch's last update may
+        have fewer."""
+        while not self.ends():
             plan = plan_epoch(
                 self.store.source_lengths,
                 self.store.target_lengths,
                 batch_tokens=self.config.batch_tokens,
                 pool=self.config.pool,
                 seed=self.seed,
-                epoch=epoch,
+                epoch=self.now.epoch,
             )
-            for first in range(0, len(plan), self.config.accumulate):
-                self.epoch = epoch + min(1.0, (first + self.config.accumulate) / len(plan))
-                yield plan[first : first + self.config.accumulate]
+            size = self.config.accumulate
+            groups = [plan[first : first + size] for first in range(0, len(plan), size)]
+            while self.now.group < len(groups) and not self.ends():
+                self.now.group += 1
+                self.now.passes = self.now.epoch + min(1.0, self.now.group * size / len(plan))
+                yield groups[self.now.group - 1]
+            if self.now.group == len(groups):
+                self.now.epoch, self.now.group = self.now.epoch + 1, 0
 
     def make_update(self, rows: list[list[int]]) -> None:
         """One step of the optimizer on the gradient per target token of all these batches together."""
         self.model.train()
-        self.update += 1
-        factor = self.schedule.factor(self.update)
+        self.now.update += 1
+        factor = self.schedule.factor(self.now.update)
         for group, peak in zip(self.optimizer.param_groups, self.peaks, strict=True):
             group["lr"] = peak * factor
         tokens = sum(int(self.store.target_lengths[batch].sum()) for batch in rows)
@@ -137,22 +184,22 @@ class Trainer:
         A finite loss with a perplexity beyond all floats is no better than nan: saturated gates stay finite for ever.
         """
         if math.isfinite(norm) and math.isfinite(sums.loss) and sums.nll < MAX_LOSS * sums.tokens:
-            self.bad = 0
+            self.now.bad = 0
             return True
-        self.bad += 1
-        say(f"update {self.update}: loss, gradient or perplexity is not finite: skipped ({self.bad} in a row)")
-        if self.bad >= self.config.bad_steps:
-            kept = f"{self.run.best} is the last good one" if self.best is not None else "no weights were saved"
-            raise Unsuccessful(f"training diverged: non-finite loss up to update {self.update}; {kept}")
+        self.now.bad += 1
+        say(f"update {self.now.update}: loss, gradient or perplexity is not finite: skipped ({self.now.bad} in a row)")
+        if self.now.bad >= self.config.bad_steps:
+            kept = f"{self.run.best} is the last good one" if self.now.best is not None else "no weights were saved"
+            raise Unsuccessful(f"training diverged: non-finite loss up to update {self.now.update}; {kept}")
         return False
 
     def log(self) -> None:
         """Means since the last log, and what is left."""
         mean = self.tally.means()
         rate = self.optimizer.param_groups[0]["lr"]
-        left = (self.config.updates - self.update) * mean.seconds_per_update
+        left = (self.config.updates - self.now.update) * mean.seconds_per_update
         say(
-            f"update {self.update}/{self.config.updates}  epoch {self.epoch:.2f}"
+            f"update {self.now.update}/{self.config.updates}  epoch {self.now.passes:.2f}"
             f"  loss {mean.loss:.3f}  nll {mean.nll:.3f}  lr {rate:.2e}  norm {mean.norm:.2f}"
             f"  {mean.tokens_per_second:,.0f} tokens/s  left {clock(left)}"
         )
@@ -165,37 +212,45 @@ class Trainer:
             gradient_norm=mean.norm,
             tokens_per_second=mean.tokens_per_second,
         )
-        self.tally = Tally(time.monotonic())
+        self.tally = Tally()
 
-    def check_progress(self) -> None:
-        """Validate, keep the newest weights, and the best."""
+    def check(self) -> Validation:
+        """Validate, in time that is not training's. Whatever ends this early has changed nothing."""
         began = time.monotonic()
         self.model.eval()
         result = self.validate()
+        self.tally.leave_out(time.monotonic() - began)
+        return result
+
+    def take_note(self, result: Validation) -> None:
+        """Whether it is the best so far; keep the best weights and the newest state."""
+        now = self.now
         value = float(getattr(result, self.config.metric))
-        better = is_better(value, self.best, self.config.metric)
+        better = is_better(value, now.best, self.config.metric)
         if better:
-            self.best = value
-        self.worse = 0 if better else self.worse + 1
+            now.best = value
+        now.worse = 0 if better else now.worse + 1
+        now.validated = now.update
         self.schedule.validated(better)
-        save_weights(self.run.last, self.model)
         if better:
             save_weights(self.run.best, self.model)
         say(
-            f"valid {self.update}  loss {result.loss:.4f}  perplexity {result.perplexity:.2f}  BLEU {result.bleu:.2f}"
-            f"  chrF {result.chrf:.2f}  {'best so far' if better else f'best {self.config.metric} {self.best}'}"
+            f"valid {now.update}  loss {result.loss:.4f}  perplexity {result.perplexity:.2f}  BLEU {result.bleu:.2f}"
+            f"  chrF {result.chrf:.2f}  {'best so far' if better else f'best {self.config.metric} {now.best}'}"
         )
         for line in result.sample:
             say(f"  {line}")
         scores = result._asdict()
         del scores["sample"]
         self.metrics.event(event="valid", **self.place(), **scores, perplexity=result.perplexity, better=better)
-        self.tally.leave_out(time.monotonic() - began)
+        self.save()
+        if now.worse >= self.config.patience:
+            say(f"no better {self.config.metric} in {now.worse} validations: training stops")
 
     def place(self) -> dict[str, float]:
         """Where training is."""
         seconds = time.monotonic() - self.started
-        return {"update": self.update, "epoch": round(self.epoch, 4), "seconds": round(seconds, 3)}
+        return {"update": self.now.update, "epoch": round(self.now.passes, 4), "seconds": round(seconds, 3)}
 
 
 def accumulate(
@@ -235,12 +290,26 @@ class Means(NamedTuple):
 
 
 class Tally:
-    """Sums since `began`, from which a log line is made."""
+    """Sums since it was made, from which a log line is made."""
 
-    def __init__(self, began: float) -> None:
-        self.began = began
+    def __init__(self) -> None:
+        self.began = time.monotonic()
         self.loss = self.nll = self.norm = 0.0
         self.tokens = self.updates = 0
+
+    @classmethod
+    def of(cls, state: Mapping[str, float]) -> Tally:
+        """The one whose `state` this was."""
+        tally = cls()
+        tally.began -= state["seconds"]
+        tally.loss, tally.nll, tally.norm = state["loss"], state["nll"], state["norm"]
+        tally.tokens, tally.updates = int(state["tokens"]), int(state["updates"])
+        return tally
+
+    def state(self) -> dict[str, float]:
+        """For a checkpoint."""
+        own = {name: getattr(self, name) for name in ("loss", "nll", "norm", "tokens", "updates")}
+        return {**own, "seconds": time.monotonic() - self.began}
 
     def add(self, sums: LossSum, norm: float) -> None:
         """One update."""

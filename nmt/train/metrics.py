@@ -16,13 +16,20 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from nmt.data.files import write_atomically
+
 
 class Metrics:
-    """Writes both. A line of metrics.jsonl is written at once and flushed, so a kill loses none."""
+    """Writes metrics.jsonl. A line is written at once and flushed, so a kill loses none.
 
-    def __init__(self, path: Path) -> None:
+    A training that goes on after update `after` keeps the events up to it; what a killed one wrote later comes again.
+    """
+
+    def __init__(self, path: Path, after: int = 0) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self.file = open(path, "w", encoding="utf-8", newline="\n")  # noqa: SIM115 - it lives as long as the training
+        kept = events_up_to(path, after) if after and path.exists() else b""
+        write_atomically(path, kept)
+        self.file = open(path, "a", encoding="utf-8", newline="\n")  # noqa: SIM115 - it lives as long as the training
 
     def event(self, **values: Any) -> None:
         """One object on a line of its own; a number that is not finite, which JSON has no word for, is null."""
@@ -36,6 +43,12 @@ class Metrics:
     def close(self) -> None:
         """No more events."""
         self.file.close()
+
+
+def events_up_to(path: Path, update: int) -> bytes:
+    """The whole lines of metrics.jsonl whose events are not later; a line that a kill cut short has no end."""
+    lines = path.read_bytes().split(b"\n")[:-1]
+    return b"".join(line + b"\n" for line in lines if json.loads(line)["update"] <= update)
 
 
 def say(text: str) -> None:

@@ -26,10 +26,6 @@ NUMBERS = {
 CASES = [group + number for group, numbers in NUMBERS.items() for number in re.findall(r"\d\d", numbers)]
 WAITING = {
     "A09": "tab-separated pairs are not read yet",
-    "D12": "a training cannot be resumed yet",
-    "E02": "a training cannot be resumed yet",
-    "E04": "a training cannot be resumed yet",
-    "E09": "nothing is written by torch.save, and no training state is kept yet",
     "F11": "a prefix cannot be given yet",
     "F14": "there are no ensembles yet",
     "H08": "links cannot be supplied to training yet",

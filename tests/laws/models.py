@@ -198,6 +198,9 @@ class ToyStore:
     def __len__(self) -> int:
         return len(self.sources)
 
+    def fingerprint(self) -> str:
+        return str(hash((str(self.sources), str(self.targets))))
+
     def batch(self, rows: list[int]) -> Batch:
         return make_batch([self.sources[row] for row in rows], [self.targets[row] for row in rows], rows)
 

@@ -1,0 +1,123 @@
+"""`nmt train resume=RUN`: a training stopped by a signal goes on; what may change is told, and the rest is refused."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.integration.test_train import environment
+from tests.integration.toy import RECURRENT, SHORT, data, nmt, read, refused, train
+
+SETTINGS = (
+    *RECURRENT,
+    "model.encoder.dropout=0.2",
+    "model.decoder.dropout=0.2",
+    "train.updates=12",
+    "train.log_every=1",
+    "train.valid_every=5",
+    "train.accumulate=2",
+)
+
+
+@pytest.fixture(scope="module")
+def whole(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was never stopped."""
+    run = tmp_path_factory.mktemp("resume") / "whole"
+    train(run, *data(toy, "rev", "train"), *SETTINGS)
+    return run
+
+
+def told(run: Path) -> list[dict[str, object]]:
+    """metrics.jsonl without clocks."""
+    clocks = ("seconds", "tokens_per_second")
+    events = map(json.loads, read(run / "metrics.jsonl"))
+    return [{key: value for key, value in event.items() if key not in clocks} for event in events]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_process_that_was_stopped_goes_on(number: int, code: int, whole: Path, toy: Path, tmp_path: Path) -> None:
+    """E02, E12: another process makes the rest, with the very weights, scores and translations."""
+    run = tmp_path / "run"
+    command = [sys.executable, "-m", "nmt.cli.train", *SHORT, *data(toy, "rev", "train"), *SETTINGS, f"run={run}"]
+    process = subprocess.Popen(
+        command,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    with process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith("update 7/"):
+                process.send_signal(number)
+    assert process.returncode == code
+    assert not (run / "evaluation.json").exists()
+    again = nmt("train", *SHORT, *data(toy, "rev", "train"), *SETTINGS, f"run={run}")
+    assert refused(again, "there is a trained run here", f"nmt train resume={run}")
+    done = nmt("train", f"resume={run}")
+    assert done.code == 0, done.err
+    assert "going on after update" in done.err
+    assert told(run) == told(whole)
+    for name in ("model.safetensors", "translations/test.txt", "evaluation.json"):
+        assert (run / name).read_bytes() == (whole / name).read_bytes(), name
+
+
+def test_more_updates(whole: Path, tmp_path: Path) -> None:
+    """D12: what changes is told, and the run remembers it."""
+    import shutil
+
+    run = shutil.copytree(whole, tmp_path / "run")
+    done = nmt("train", f"resume={run}", "train.updates=14")
+    assert done.code == 0, done.err
+    assert "changed: train.updates 12 -> 14" in done.err
+    assert [event["update"] for event in told(run) if event["event"] == "train"] == list(range(1, 15))
+    done = nmt("train", f"resume={run}")
+    assert "already at update 14, and train.updates is 14: nothing to train" in done.err
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("train.batch_tokens=400", "a training that goes on can't change it (train.batch_tokens 500 -> 400)"),
+        ("optimizer.lr=0.02", "optimizer.lr: a training that goes on can't change it"),
+        ("model.decoder.hidden_size=63", "model.decoder.hidden_size"),
+        ("train.updatess=3", "train.updatess"),
+        ("seed=2", "seed: a training that goes on can't change it"),
+    ],
+)
+def test_what_cannot_change(whole: Path, override: str, words: str) -> None:
+    before = (whole / "config.yaml").read_bytes()
+    assert refused(nmt("train", f"resume={whole}", override), words)
+    assert (whole / "config.yaml").read_bytes() == before
+
+
+def test_nothing_to_go_on_from(tmp_path: Path) -> None:
+    assert refused(nmt("train", f"resume={tmp_path / 'none'}"), "this is no run, it has no config.yaml")
+    assert refused(nmt("train", "resume="), "resume=RUN names one run")
+
+
+def test_other_data(whole: Path, toy: Path, tmp_path: Path) -> None:
+    """The pairs themselves are checked, wherever they now lie."""
+    import shutil
+
+    moved = shutil.copytree(toy, tmp_path / "moved")
+    (moved / "rev.train.trg").write_bytes((toy / "mono.train.trg").read_bytes())
+    run = shutil.copytree(whole, tmp_path / "run")
+    parts = [f"data.train.{side}={moved}/rev.train.{suffix}" for side, suffix in (("source", "src"), ("target", "trg"))]
+    done = nmt("train", f"resume={run}", *parts)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.endswith(f"nmt: error: {run}: the training data are not those that this run was trained on\n")
+
+
+def test_time_passes_between(whole: Path) -> None:
+    """The seconds of events count training alone, however long it lay still."""
+    seconds = [json.loads(line)["seconds"] for line in read(whole / "metrics.jsonl")]
+    assert seconds == sorted(seconds)
+    assert seconds[-1] < time.monotonic()

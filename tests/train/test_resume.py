@@ -1,0 +1,280 @@
+"""A training that stops and goes on is one that never stopped: bit for bit, whenever and however it was stopped.
+
+Small models on a store in memory, with dropout, accumulation and stops in the middle of an epoch.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from nmt.config import TrainConfig
+from nmt.errors import UserError
+from nmt.run import Run
+from nmt.train.checkpoint import read_checkpoint
+from nmt.train.loop import Trainer, Validation
+from nmt.train.schedule import InverseSquareRoot, Plateau
+from tests.laws.models import ToyStore, build_model, toy_store
+
+CASES = [
+    "recurrent-bahdanau-lstm2",
+    "transformer-pre-sinusoidal",
+    "recurrent-hard_reinforce-gru",
+    "recurrent-coverage-gru",
+]
+DROPOUT = ("model.encoder.dropout=0.3", "model.decoder.dropout=0.3")
+UPDATES, STOP = 40, 25  # three updates an epoch: the first of the ninth is the last before the stop
+
+
+def make(
+    folder: Path,
+    case: str = CASES[0],
+    *,
+    resume: bool = False,
+    validate: Callable[[Trainer], Validation] | None = None,
+    store: ToyStore | None = None,
+    **changed: Any,
+) -> Trainer:
+    """Validation scores are a function of the weights; the plateau cuts the rate by them."""
+    model = build_model(case, *DROPOUT)
+    given: dict[str, Any] = {
+        "updates": UPDATES,
+        "batch_tokens": 20,
+        "pool": 100,
+        "accumulate": 2,
+        "label_smoothing": 0.1,
+        "clip_norm": 1.0,
+        "valid_every": 4,
+        "save_every": 0,
+        "log_every": 1,
+        "metric": "loss",
+        "patience": 1000,
+        "bad_steps": 3,
+    }
+    trainer = Trainer(
+        model=model,
+        store=store or toy_store(12),  # type: ignore[arg-type]
+        optimizer=torch.optim.AdamW(model.parameters(), lr=0.01, weight_decay=0.1),
+        schedule=Plateau(warmup=5, factor=0.5, patience=1),
+        validate=lambda: (validate or score)(trainer),
+        config=TrainConfig(**{**given, **changed}),
+        run=Run(folder),
+        seed=5,
+        resume=resume,
+    )
+    return trainer
+
+
+def seed(number: int) -> None:
+    """Every generator."""
+    torch.manual_seed(number)
+    np.random.seed(number)
+    random.seed(number)
+
+
+def score(trainer: Trainer) -> Validation:
+    """Up and down by the weights, so that some validations are better and some are not."""
+    value = float(torch.cat([part.detach().flatten() for part in trainer.model.parameters()]).sum() * 100 % 7)
+    return Validation(loss=value, tokens=1, bleu=value, chrf=value, signature="none", sample=())
+
+
+def stop_at(trainer: Trainer, update: int, number: int = signal.SIGTERM) -> None:
+    """A signal comes during this update."""
+    make_update = trainer.make_update
+
+    def signalled(rows: list[list[int]]) -> None:
+        make_update(rows)
+        if trainer.now.update == update:
+            os.kill(os.getpid(), number)
+
+    trainer.make_update = signalled  # type: ignore[method-assign]
+
+
+def everything(trainer: Trainer) -> dict[str, Tensor]:
+    """Weights, buffers, the optimizer's state and the generators' next numbers."""
+    state = trainer.optimizer.state_dict()["state"]
+    optimizer = {f"{number}.{key}": value for number, own in state.items() for key, value in own.items()}
+    drawn = {
+        "torch": torch.rand(3),
+        "numpy": torch.from_numpy(np.random.rand(3)),
+        "python": torch.tensor([random.random() for _ in range(3)]),
+    }
+    return {**trainer.model.state_dict(), **optimizer, **drawn}
+
+
+def events(folder: Path) -> list[dict[str, Any]]:
+    """metrics.jsonl without clocks."""
+    lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    clocks = ("seconds", "tokens_per_second")
+    return [{key: value for key, value in json.loads(line).items() if key not in clocks} for line in lines]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_stopped_is_never_stopped(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """E02, E04: 40 updates are 25, a stop and 15: step losses, rates, norms, best, weights, optimizer, generators."""
+    seed(1)
+    whole = make(tmp_path / "whole", case)
+    whole.train()
+    expected = everything(whole)
+
+    seed(1)
+    first = make(tmp_path / "parts", case)
+    stop_at(first, STOP)
+    with pytest.raises(SystemExit) as end:
+        first.train()
+    assert end.value.code == 143
+    assert (first.now.update, first.now.group) == (STOP, 1), "in the middle of an epoch"
+    assert "stopped after update 25: nmt train resume=" in capsys.readouterr().err
+    seed(99)
+    second = make(tmp_path / "parts", case, resume=True)
+    second.train()
+    found = everything(second)
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        assert torch.equal(found[name], value), name
+    assert events(tmp_path / "parts") == events(tmp_path / "whole")
+    assert (second.now.best, second.now.worse) == (whole.now.best, whole.now.worse)
+    best = [Run(tmp_path / name).best.read_bytes() for name in ("parts", "whole")]
+    assert best[0] == best[1]
+
+
+def test_stopped_during_validation(tmp_path: Path) -> None:
+    """What was broken off is done again, once, and changes nothing."""
+    whole = make(tmp_path / "whole")
+    whole.train()
+
+    def interrupted(trainer: Trainer) -> Validation:
+        if trainer.now.update == 12:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(5)
+            raise AssertionError("the signal came at once")
+        return score(trainer)
+
+    with pytest.raises(KeyboardInterrupt):
+        make(tmp_path / "parts", validate=interrupted).train()
+    make(tmp_path / "parts", resume=True).train()
+    assert events(tmp_path / "parts") == events(tmp_path / "whole")
+
+
+def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
+    trainer = make(tmp_path)
+    stop_at(trainer, 3, signal.SIGINT)
+    trainer.save = partial(os.kill, os.getpid(), signal.SIGINT)  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        trainer.train()
+    assert not Run(tmp_path).last.exists()
+
+
+def test_handlers_are_given_back(tmp_path: Path) -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    make(tmp_path, updates=1).train()
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def train_slowly(folder: Path) -> None:
+    """From where it stands, with a checkpoint after every update: most kills come while something is written."""
+    trainer = make(folder, resume=Run(folder).last.exists(), save_every=1)
+    make_update = trainer.make_update
+
+    def slow(rows: list[list[int]]) -> None:
+        time.sleep(0.01)
+        make_update(rows)
+
+    trainer.make_update = slow  # type: ignore[method-assign]
+    trainer.train()
+
+
+def test_killed_at_any_moment(tmp_path: Path) -> None:
+    """E01: 30 times, checkpoints after every update: what is there is whole, and the end is that of no kill at all."""
+    whole = make(tmp_path / "whole")
+    whole.train()
+    generator = random.Random(7)
+    kills = 0
+    while kills < 30:
+        child = os.fork()
+        if not child:
+            try:
+                train_slowly(tmp_path / "killed")
+            finally:
+                os._exit(0)
+        time.sleep(generator.uniform(0.05, 0.4))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        kills += 1
+        if Run(tmp_path / "killed").last.exists():
+            read_checkpoint(Run(tmp_path / "killed").last)
+    survivor = make(tmp_path / "killed", resume=Run(tmp_path / "killed").last.exists(), save_every=1)
+    survivor.train()
+    for one, other in zip(survivor.model.parameters(), whole.model.parameters(), strict=True):
+        assert torch.equal(one, other)
+    assert events(tmp_path / "killed") == events(tmp_path / "whole")
+
+
+def test_a_disk_that_is_full(tmp_path: Path) -> None:
+    """E01: the error names the file, and the checkpoint of before stays."""
+    import resource
+
+    trainer = make(tmp_path, updates=4)
+    trainer.train()
+    before = Run(tmp_path).last.read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, limits[1]))
+    try:
+        with pytest.raises(UserError, match=r"last\.safetensors: cannot be written: File too large"):
+            trainer.save()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert Run(tmp_path).last.read_bytes() == before
+    assert [path.name for path in Run(tmp_path).last.parent.iterdir()] == ["last.safetensors"]
+
+
+def test_more_updates_than_at_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """D12: a limit that is reached is said; a higher one makes just the rest."""
+    make(tmp_path, updates=20).train()
+    make(tmp_path, updates=10, resume=True).train()
+    assert "already at update 20, and train.updates is 10: nothing to train" in capsys.readouterr().err
+    assert [event["update"] for event in events(tmp_path) if event["event"] == "train"] == list(range(1, 21))
+    make(tmp_path, updates=30, resume=True).train()
+    assert [event["update"] for event in events(tmp_path) if event["event"] == "train"] == list(range(1, 31))
+
+
+def test_other_data_are_refused(tmp_path: Path) -> None:
+    make(tmp_path, updates=4).train()
+    with pytest.raises(UserError, match="the training data are not those that this run was trained on"):
+        make(tmp_path, resume=True, store=toy_store(13))
+
+
+def test_another_model_or_optimizer_is_refused(tmp_path: Path) -> None:
+    make(tmp_path, updates=4).train()
+    with pytest.raises(UserError, match="these weights are of another model"):
+        make(tmp_path, CASES[1], resume=True)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\x08\x00\x00\x00\x00\x00\x00\x00{}      "])
+def test_no_checkpoint(tmp_path: Path, content: bytes) -> None:
+    """E08, E09: only safetensors with our header, or one clear line."""
+    run = Run(tmp_path)
+    with pytest.raises(UserError, match=r"last\.safetensors: this is no checkpoint to go on from"):
+        read_checkpoint(run.last)
+    run.last.parent.mkdir(parents=True)
+    run.last.write_bytes(content)
+    with pytest.raises(UserError, match=r"last\.safetensors: this is no checkpoint to go on from"):
+        read_checkpoint(run.last)
+
+
+def test_a_pure_schedule_has_no_state() -> None:
+    schedule = InverseSquareRoot(warmup=3)
+    assert schedule.state() == {}
