@@ -95,7 +95,8 @@ class ModelConfig:
 class TrainConfig:
     """The training loop. batch_tokens: max(source, target) x sentences, padding counted; pool: sentences;
     valid_every,
-    log_every, save_every (besides when validating; 0: not): updates."""
+    log_every, save_every (besides when validating; 0: not): updates. min_delta: by how much a validation must be better
+    for patience to count anew; max_minutes: of training, over all its stops (0: no limit)."""
 
     updates: int
     batch_tokens: int
@@ -109,12 +110,16 @@ class TrainConfig:
     patience: int
     bad_steps: int
     save_every: int = 0
+    min_delta: float = 0.0
+    max_minutes: float = 0.0
 
     def __post_init__(self) -> None:
         counts = ("updates", "batch_tokens", "pool", "accumulate", "valid_every", "log_every", "patience", "bad_steps")
         for name in counts:
             require(getattr(self, name) > 0, f"train.{name}", getattr(self, name), "a positive number")
         require(self.save_every >= 0, "train.save_every", self.save_every, "0 (when validating) or a positive number")
+        for name in ("min_delta", "max_minutes"):
+            require(getattr(self, name) >= 0, f"train.{name}", getattr(self, name), "0 or a positive number")
         require(0 <= self.label_smoothing < 1, "train.label_smoothing", self.label_smoothing, "0 <= x < 1")
         require(self.clip_norm >= 0, "train.clip_norm", self.clip_norm, "0 (off) or a positive norm")
 

@@ -46,6 +46,8 @@ RESUMABLE = (
     "train.save_every",
     "train.log_every",
     "train.bad_steps",
+    "train.min_delta",
+    "train.max_minutes",
     "schedule.updates",
     "data",
     "search",

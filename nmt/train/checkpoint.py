@@ -31,9 +31,9 @@ class Progress:
     """What a training has come to, tensors apart.
 
     update: of the last one made; epoch: how many are complete; group: updates made of the one under way; passes: how
-    often the data were read, fractions counted; validated: the update of the last validation; best, worse: the best
-    score and the validations since; bad: updates in a row that were skipped; seconds: of training so far; corpus: what
-    the training pairs are known by.
+    often the data were read, fractions counted; validated: the update of the last validation; best: the best score;
+    mark, worse: the score that patience counts from, and the validations since; bad: updates in a row that were
+    skipped; seconds: of training so far; corpus: what the training pairs are known by.
     """
 
     corpus: str
@@ -43,6 +43,7 @@ class Progress:
     passes: float = 0.0
     validated: int = 0
     best: float | None = None
+    mark: float | None = None
     worse: int = 0
     bad: int = 0
     seconds: float = 0.0

@@ -78,6 +78,7 @@ class Trainer:
             self.go_on()
         self.metrics = Metrics(run.metrics, after=self.now.update)
         self.started = time.monotonic() - self.now.seconds
+        self.is_late = self.is_over_time()
 
     def go_on(self) -> None:
         """Take up what the run's checkpoint holds. UserError where it does not fit."""
@@ -107,6 +108,7 @@ class Trainer:
         self.validate_if_due()
         for batches in self.micro_batches():
             self.make_update(batches)
+            self.is_late = self.is_over_time()
             if self.now.update % self.config.log_every == 0:
                 self.log()
             self.validate_if_due()
@@ -117,11 +119,16 @@ class Trainer:
 
     def ends(self) -> bool:
         """Whether nothing is left to do."""
-        return self.now.update >= self.config.updates or self.now.worse >= self.config.patience
+        return self.now.update >= self.config.updates or self.now.worse >= self.config.patience or self.is_late
+
+    def is_over_time(self) -> bool:
+        """Whether the training has taken train.max_minutes."""
+        return 0 < self.config.max_minutes * 60 <= time.monotonic() - self.started
 
     def validate_if_due(self) -> None:
         """After every train.valid_every updates and after the last, once."""
-        due = self.now.update % self.config.valid_every == 0 or self.now.update == self.config.updates
+        last = self.now.update == self.config.updates or self.is_late
+        due = self.now.update % self.config.valid_every == 0 or last
         if not due or self.now.validated == self.now.update:
             return
         try:
@@ -229,7 +236,10 @@ class Trainer:
         better = is_better(value, now.best, self.config.metric)
         if better:
             now.best = value
-        now.worse = 0 if better else now.worse + 1
+        if is_better(value, now.mark, self.config.metric, self.config.min_delta):
+            now.mark, now.worse = value, 0
+        else:
+            now.worse += 1
         now.validated = now.update
         self.schedule.validated(better)
         if better:
@@ -246,6 +256,8 @@ class Trainer:
         self.save()
         if now.worse >= self.config.patience:
             say(f"no better {self.config.metric} in {now.worse} validations: training stops")
+        if self.is_late:
+            say(f"train.max_minutes, {self.config.max_minutes:g}, are over: training stops")
 
     def place(self) -> dict[str, float]:
         """Where training is."""
@@ -270,13 +282,13 @@ def accumulate(
     return LossSum(loss, nll, tokens)
 
 
-def is_better(value: float, best: float | None, metric: str) -> bool:
-    """Whether a finite value beats the best so far; one that is not finite never does."""
+def is_better(value: float, best: float | None, metric: str, by: float = 0.0) -> bool:
+    """Whether a finite value beats the best so far by more than `by`; one that is not finite never does."""
     if not math.isfinite(value):
         return False
     if best is None:
         return True
-    return value > best if HIGHER_IS_BETTER[metric] else value < best
+    return value > best + by if HIGHER_IS_BETTER[metric] else value < best - by
 
 
 class Means(NamedTuple):
