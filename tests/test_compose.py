@@ -89,8 +89,8 @@ def test_mistakes_in_a_file(tmp_path: Path) -> None:
 
 
 def test_a_group_of_the_users_own(tmp_path: Path) -> None:
-    folder = own_groups(tmp_path / "my, groups=1", "optimizer/sgd", "_target_: torch.optim.SGD\nlr: 0.5\n")
-    assert compose([*CORPUS, "optimizer=sgd"], folder).optimizer == {"_target_": "torch.optim.SGD", "lr": 0.5}
+    folder = own_groups(tmp_path / "my, groups=1", "optimizer/plain_sgd", "_target_: torch.optim.SGD\nlr: 0.5\n")
+    assert compose([*CORPUS, "optimizer=plain_sgd"], folder).optimizer == {"_target_": "torch.optim.SGD", "lr": 0.5}
 
 
 @pytest.mark.parametrize(
