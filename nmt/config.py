@@ -96,7 +96,8 @@ class TrainConfig:
     """The training loop. batch_tokens: max(source, target) x sentences, padding counted; pool: sentences;
     valid_every,
     log_every, save_every (besides when validating; 0: not): updates. min_delta: by how much a validation must be better
-    for patience to count anew; max_minutes: of training, over all its stops (0: no limit)."""
+    for patience to count anew; max_minutes: of training, over all its stops (0: no limit);
+    tensorboard: events for it as well, in the run's directory."""
 
     updates: int
     batch_tokens: int
@@ -112,6 +113,7 @@ class TrainConfig:
     save_every: int = 0
     min_delta: float = 0.0
     max_minutes: float = 0.0
+    tensorboard: bool = False
 
     def __post_init__(self) -> None:
         counts = ("updates", "batch_tokens", "pool", "accumulate", "valid_every", "log_every", "patience", "bad_steps")

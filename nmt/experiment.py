@@ -10,7 +10,8 @@ import math
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,16 @@ import torch
 
 from nmt.align.error import alignment_error
 from nmt.align.export import write_export
+from nmt.align.heatmap import draw_heatmap
 from nmt.align.pipeline import describe, translation_records
+from nmt.align.record import Record
 from nmt.build import build
 from nmt.compose import override_values
-from nmt.config import Config, read_config
+from nmt.config import AlignmentConfig, Config, read_config
 from nmt.data.files import write_atomically
 from nmt.data.filters import Report
 from nmt.data.parts import Part, check_part, has_part, part_links, part_name, part_pairs
+from nmt.data.pharaoh import format_links
 from nmt.data.store import PairStore, encode_pairs
 from nmt.data.tokenizer import Tokenizer
 from nmt.errors import UserError
@@ -33,6 +37,7 @@ from nmt.model.assemble import assemble, check_sizes
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.run import Run, changed_keys, differences, load_weights
 from nmt.train.allocator import keep_freed_memory
+from nmt.train.board import check_installed
 from nmt.train.loop import Trainer, Validation
 from nmt.train.metrics import say
 from nmt.train.perplexity import token_loss
@@ -48,6 +53,7 @@ RESUMABLE = (
     "train.bad_steps",
     "train.min_delta",
     "train.max_minutes",
+    "train.tensorboard",
     "schedule.updates",
     "data",
     "search",
@@ -132,6 +138,8 @@ def check_settings(config: Config) -> EncoderDecoder:
     shape = check_sizes(config)
     build(config.optimizer, "optimizer", params=[torch.nn.Parameter(torch.zeros(1))])
     build(config.schedule, "schedule")
+    if config.train.tensorboard:
+        check_installed()
     return shape
 
 
@@ -204,13 +212,30 @@ def make_validation(config: Config, translator: Translator, store: PairStore) ->
             return Validation(loss, tokens, math.nan, math.nan, "", ())
         translations = [translation.text for translation in translator.translate(sources)]
         score = bleu(translations, [references])
+        shown = sample_records(translator, sources[:SAMPLES], config.alignment)
         sample = tuple(
-            f"{reference}  =>  {text}"
-            for reference, text in islice(zip(references, translations, strict=True), SAMPLES)
+            f"{reference}  =>  {record.target}  {format_links(record.links)}".rstrip()
+            for reference, record in zip(references, shown, strict=False)
         )
-        return Validation(loss, tokens, score.score, chrf(translations, [references]).score, score.signature, sample)
+        draw = partial(draw_png, shown[0])
+        return Validation(
+            loss, tokens, score.score, chrf(translations, [references]).score, score.signature, sample, draw
+        )
 
     return validate
+
+
+def sample_records(translator: Translator, lines: list[str], alignment: AlignmentConfig) -> list[Record]:
+    """A record for each line's best translation, with what it read."""
+    return list(translation_records(translator, lines, translator.translate(lines, weights=True), alignment))
+
+
+def draw_png(record: Record) -> bytes:
+    """The record's heatmap."""
+    with tempfile.TemporaryDirectory(prefix="nmt-") as folder:
+        path = Path(folder) / "alignment.png"
+        draw_heatmap(record.matrix, path, title=record.source)
+        return path.read_bytes()
 
 
 def finish(config: Config, run: Run, translator: Translator) -> Scores | None:

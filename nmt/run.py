@@ -5,6 +5,7 @@
     model.safetensors         the best weights, each tied table once, under the name of its first owner
     checkpoints/last.safetensors   what the training goes on from (see nmt.train.checkpoint)
     metrics.jsonl             one object an event (see nmt.train.metrics)
+    tensorboard/              the same for TensorBoard, on request
     evaluation.json           scores of the test set
     translations/, alignments/     what the best model made of the test set
 
@@ -36,6 +37,7 @@ class Run:
         self.best = path / "model.safetensors"
         self.last = path / "checkpoints" / "last.safetensors"
         self.metrics = path / "metrics.jsonl"
+        self.board = path / "tensorboard"
         self.evaluation = path / "evaluation.json"
         self.alignment = path / "alignments" / "test.npz"
         self.translation = path / "translations" / "test.txt"

@@ -16,6 +16,7 @@ from nmt.data.store import PairStore
 from nmt.errors import Unsuccessful, UserError
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.run import Run, save_weights
+from nmt.train.board import Board
 from nmt.train.checkpoint import Progress, read_checkpoint, save_checkpoint
 from nmt.train.interrupt import Interrupted, Interruption
 from nmt.train.loss import LossSum, batch_loss
@@ -27,7 +28,8 @@ HIGHER_IS_BETTER = {"loss": False, "perplexity": False, "bleu": True, "chrf": Tr
 
 
 class Validation(NamedTuple):
-    """Scores on held-out data. loss: -ln p per target token; sample: lines that show a person how it translates."""
+    """Scores on held-out data. loss: -ln p per target token; sample: lines that show a person how it translates;
+    picture: draws an alignment of it as PNG."""
 
     loss: float
     tokens: int
@@ -35,6 +37,7 @@ class Validation(NamedTuple):
     chrf: float
     signature: str
     sample: tuple[str, ...]
+    picture: Callable[[], bytes] | None = None
 
     @property
     def perplexity(self) -> float:
@@ -76,7 +79,8 @@ class Trainer:
         self.tally = Tally()
         if resume:
             self.go_on()
-        self.metrics = Metrics(run.metrics, after=self.now.update)
+        board = Board(run.board, after=self.now.update) if config.tensorboard else None
+        self.metrics = Metrics(run.metrics, after=self.now.update, board=board)
         self.started = time.monotonic() - self.now.seconds
         self.is_late = self.is_over_time()
 
@@ -251,8 +255,10 @@ class Trainer:
         for line in result.sample:
             say(f"  {line}")
         scores = result._asdict()
-        del scores["sample"]
+        del scores["sample"], scores["picture"]
         self.metrics.event(event="valid", **self.place(), **scores, perplexity=result.perplexity, better=better)
+        if self.metrics.board is not None and result.picture is not None:
+            self.metrics.board.picture(result.picture(), now.update)
         self.save()
         if now.worse >= self.config.patience:
             say(f"no better {self.config.metric} in {now.worse} validations: training stops")

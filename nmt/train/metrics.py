@@ -17,15 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from nmt.data.files import write_atomically
+from nmt.train.board import Board
 
 
 class Metrics:
-    """Writes metrics.jsonl. A line is written at once and flushed, so a kill loses none.
+    """Writes metrics.jsonl, and tells a board the same. A line is written at once and flushed, so a kill loses none.
 
     A training that goes on after update `after` keeps the events up to it; what a killed one wrote later comes again.
     """
 
-    def __init__(self, path: Path, after: int = 0) -> None:
+    def __init__(self, path: Path, after: int = 0, board: Board | None = None) -> None:
+        self.board = board
         path.parent.mkdir(parents=True, exist_ok=True)
         kept = events_up_to(path, after) if after and path.exists() else b""
         write_atomically(path, kept)
@@ -39,10 +41,14 @@ class Metrics:
         }
         self.file.write(json.dumps(known, ensure_ascii=False, allow_nan=False) + "\n")
         self.file.flush()
+        if self.board is not None:
+            self.board.event(known)
 
     def close(self) -> None:
         """No more events."""
         self.file.close()
+        if self.board is not None:
+            self.board.close()
 
 
 def events_up_to(path: Path, update: int) -> bytes:
