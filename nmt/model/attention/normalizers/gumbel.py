@@ -8,7 +8,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from nmt.model import masks
-from nmt.model.attention.normalizers.hard import check_inference, draw, noise, odds, one_hot
+from nmt.model.attention.normalizers.hard import check_inference, noise, odds, one_hot, read_one
 from nmt.model.attention.normalizers.normalized import Normalized
 
 
@@ -29,8 +29,7 @@ class Gumbel(nn.Module):
         """Energies [B, T, S] -> weights [B, T, S] with one 1 a row."""
         log_odds = odds(energies, allowed, log_gain)
         if not self.training:
-            chosen = draw(log_odds) if self.at_inference == "sample" else log_odds.argmax(-1)
-            return Normalized(one_hot(chosen, allowed, energies), None, None, {})
+            return read_one(log_odds, allowed, self.at_inference)
         noisy = masks.hide(log_odds + noise(log_odds), allowed)
         relaxed = masks.clear((noisy / self.temperature).softmax(-1), allowed)
         hard = one_hot(noisy.argmax(-1), allowed, energies)

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from nmt.model import masks
+from nmt.model.attention.normalizers.normalized import Normalized
 
 
 def odds(energies: Tensor, allowed: Tensor, log_gain: Tensor | None) -> Tensor:
@@ -36,6 +37,12 @@ def noise(like: Tensor) -> Tensor:
 def draw(log_odds: Tensor) -> Tensor:
     """[B, T, S] -> a position [B, T] for each row, drawn by torch's generator."""
     return (log_odds.detach() + noise(log_odds)).argmax(-1)
+
+
+def read_one(log_odds: Tensor, allowed: Tensor, at_inference: str) -> Normalized:
+    """What a trained choice reads: one position a row, drawn or the most probable [B, T, S]."""
+    chosen = draw(log_odds) if at_inference == "sample" else log_odds.argmax(-1)
+    return Normalized(one_hot(chosen, allowed, log_odds), None, None, {})
 
 
 def check_inference(value: str, allowed: tuple[str, ...]) -> str:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from nmt.model import masks
-from nmt.model.attention.normalizers.hard import check_inference, draw, odds, one_hot
+from nmt.model.attention.normalizers.hard import check_inference, draw, odds, one_hot, read_one
 from nmt.model.attention.normalizers.normalized import Normalized
 
 
@@ -39,8 +39,7 @@ class Reinforce(nn.Module):
         """Energies [B, T, S] -> weights with one 1 a row (in training at times the distribution), log_choice [B, T]."""
         log_odds = odds(energies, allowed, log_gain)
         if not self.training:
-            chosen = draw(log_odds) if self.at_inference == "sample" else log_odds.argmax(-1)
-            return Normalized(one_hot(chosen, allowed, energies), None, None, {})
+            return read_one(log_odds, allowed, self.at_inference)
         log_probs = log_odds.log_softmax(-1)
         chosen = draw(log_odds)
         mean = torch.rand(len(energies), 1, 1, device=energies.device) < self.expectation
