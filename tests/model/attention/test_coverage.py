@@ -35,7 +35,7 @@ def steps(attention: Attention, queries: Tensor, states: Tensor) -> tuple[list[T
 
 @torch.no_grad()
 def test_linguistic_coverage_enters_the_additive_score() -> None:
-    """v' tanh(W s + U h_j + V C_j), C_j the weights so far over N sigmoid(u' h_j) (Tu 2016, equations 7 to 9)."""
+    """v' tanh(W s + U h_j + V C_j), C_j the weights so far over N sigmoid(u' h_j) (Tu 2016, section 3.1)."""
     torch.manual_seed(3)
     attention = Attention(
         **SIZES, score=Additive, window=Global, normalizer=Softmax, coverage=partial(Coverage, fertility=2.0)
