@@ -1,9 +1,9 @@
 """Coverage: what has been read already enters the next step's energies, so that nothing is read twice or left out.
 
 The state is each source position's sum of weights so far. Divided by a fertility N sigmoid(u' h_s), how often a word
-wants to be read, it is Tu's linguistic coverage (2016, section 3.1); without, See's coverage vector (2017, equation 10).
-It enters the score through the keys, key_s + v c_s: for the additive score v' tanh(W s + U h_s + v c_s), as Tu and See
-(equation 11) have it, and for others likewise.
+wants to be read, it is Tu's linguistic coverage (2016, section 3.1); without, See's coverage vector (2017, equation
+10). It enters the score through the keys, key_s + v c_s: for the additive score v' tanh(W s + U h_s + v c_s), as Tu and
+See (equation 11) have it, and for others likewise.
 
 See's loss, sum_s min(weight_s, coverage_s) at each step (equation 12), punishes reading a place again.
 
