@@ -14,9 +14,9 @@ LONG = 64  # key positions from which a CPU's fused kernel wins
 def prefers_fused(keys: Tensor) -> bool:
     """Whether the fused kernel is worth it for keys [G, S, d]: on a GPU, and on a CPU for long sequences.
 
-    scripts/bench_attention.py measures it: forward and backward on one thread of an AVX2 CPU the fused kernel takes 1.6
-    times the explicit path's time for 16 positions on either side, 1.2 times for 32, as long for 40 to 48, 0.7 of it
-    for 60 and 128 and 0.6 for 256. On a GPU it was not measured here.
+    scripts/bench_attention.py measures it: forward and backward on one thread of an AVX2 CPU the fused kernel takes
+    0.9 to 1.2 times the explicit path's time for 16 to 48 positions on either side, 0.7 of it for 128 and 0.6 for 256.
+    On a GPU it was not measured here.
     """
     return keys.device.type == "cuda" or keys.shape[1] >= LONG
 
