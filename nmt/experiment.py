@@ -27,7 +27,7 @@ from nmt.compose import override_values
 from nmt.config import AlignmentConfig, Config, read_config
 from nmt.data.files import write_atomically
 from nmt.data.filters import Report
-from nmt.data.parts import Part, check_part, has_part, part_links, part_name, part_pairs
+from nmt.data.parts import Part, check_part, has_part, links_file, part_links, part_name, part_pairs
 from nmt.data.pharaoh import format_links
 from nmt.data.store import PairStore, encode_pairs
 from nmt.data.tokenizer import Tokenizer
@@ -84,7 +84,7 @@ def run_experiment(values: dict[str, Any], config: Config, resume: bool = False)
         store = encode_part(config, "train", source, target, Path(folder), config.data.max_length)
         valid = encode_part(config, "valid", source, target, Path(folder), None)
         read_whole = [valid]
-        if part_links(config.data, "test") is not None:
+        if links_file(config.data, "test") is not None:
             read_whole.append(encode_part(config, "test", source, target, Path(folder), None))
         check_lengths(model_shape, store, *read_whole)
         run.write_config(values)

@@ -55,15 +55,21 @@ def check_part(data: DataConfig, part: Part) -> None:
     part_links(data, part)
 
 
+def links_file(data: DataConfig, part: Part) -> str | None:
+    """The file of the part's gold links, None where the configuration names none."""
+    files: FilesConfig | None = getattr(data, part)
+    return None if files is None else files.links
+
+
 def part_links(data: DataConfig, part: Part) -> list[Links] | None:
     """The gold links of the part's pairs, in order; None where the configuration names no file of them.
 
     UserError: whatever `read_links` raises; another number of lines than pairs; a link to a word that is not there.
     """
-    files: FilesConfig | None = getattr(data, part)
-    if files is None or files.links is None:
+    file = links_file(data, part)
+    if file is None:
         return None
-    path = Path(files.links)
+    path = Path(file)
     gold, pairs = read_links(path), list(part_pairs(data, part))
     if len(gold) != len(pairs):
         raise UserError(f"{path} has {len(gold)} lines but {part_name(data, part)} has {len(pairs)} pairs")

@@ -12,9 +12,7 @@ from torch import Tensor
 
 from nmt.data.special import EOS
 from nmt.errors import UserError
-from nmt.model.interface import Decoder, DecoderOutput
-
-CHUNK = 1024  # rows of logits that exist at a time: target tokens, times the choices of a mixture
+from nmt.model.interface import CHUNK, Decoder, DecoderOutput
 
 
 def forbidden_ids(banned: Sequence[int], device: torch.device) -> Tensor:

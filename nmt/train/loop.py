@@ -46,7 +46,7 @@ class Validation(NamedTuple):
 
 
 class Trainer:
-    """Trains until train.updates, or until train.patience validations in a row were no better.
+    """Trains until train.updates or train.max_minutes, or until train.patience validations in a row were no better.
 
     `validate` scores the model as it stands (in evaluation mode); whence its data come is not known here.
     """

@@ -19,9 +19,7 @@ from torch.nn import functional as F
 from nmt.data.batch import Batch
 from nmt.model import masks
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.model.interface import mix
-
-CHUNK = 1024  # rows of logits that exist at a time: target tokens, times the choices of a mixture
+from nmt.model.interface import CHUNK, mix
 
 
 class LossSum(NamedTuple):

@@ -9,10 +9,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import pytest
 import torch
 from torch import nn
 
 from nmt.data.batch import Batch
+from nmt.data.special import BOS, EOS, PAD, UNK
 from nmt.model.attention.attention import Attention
 from nmt.model.attention.multihead import MultiHead
 from nmt.model.attention.normalizers.softmax import Softmax
@@ -28,7 +30,9 @@ from nmt.model.recurrent.encoder import RecurrentEncoder
 from nmt.model.recurrent.wiring import AfterStep, BeforeStep
 from nmt.model.transformer.decoder import TransformerDecoder
 from nmt.model.transformer.encoder import TransformerEncoder
-from tests.laws.models import SOURCE_VOCABULARY, TARGET_VOCABULARY
+from nmt.search.beam import beam_search
+from nmt.search.penalty import NoPenalty
+from tests.laws.models import SOURCE_VOCABULARY, TARGET_VOCABULARY, alone
 
 WIRINGS = {"before": BeforeStep, "unfed": partial(AfterStep, input_feeding=False), "fed": AfterStep}
 EXACT = {"atol": 1e-12, "rtol": 0.0}
@@ -94,6 +98,28 @@ def check_steps(model: EncoderDecoder, batch: Batch, beam: int = 3) -> None:
     if whole.log_prior is not None:
         priors = [step.log_prior for step in steps if step.log_prior is not None]
         torch.testing.assert_close(torch.cat(priors, dim=1), whole.log_prior, **EXACT)
+
+
+@torch.no_grad()
+def check_search(model: EncoderDecoder, batch: Batch) -> None:
+    """The log-probability of each hypothesis of a beam of three is that of its tokens, forced, for a sentence alone."""
+    found = beam_search(
+        model.decoder,
+        model.encode(batch),
+        beam_size=3,
+        max_lengths=torch.full((len(batch),), 6),
+        banned=(UNK, BOS, PAD),
+        penalty=NoPenalty(),
+        nbest=3,
+    )
+    for row, hypotheses in enumerate(found):
+        prepared = model.decoder.prepare(model.encode(alone(batch, row)))
+        assert hypotheses
+        for one in hypotheses:
+            out = torch.tensor([*one.tokens, *([EOS] if one.finished else [])])
+            output = model.decoder.forward(torch.tensor([[BOS, *out[:-1]]]), prepared)
+            log_probs = model.decoder.readout(output.states, output.log_prior).log_softmax(-1)[0]
+            assert one.log_prob == pytest.approx(float(log_probs[torch.arange(len(out)), out].sum()), abs=1e-10)
 
 
 def randomise(module: nn.Module, seed: int = 5) -> None:

@@ -10,7 +10,6 @@ from functools import partial
 import pytest
 import torch
 
-from nmt.data.special import BOS, EOS, PAD, UNK
 from nmt.model.attention.attention import Attention
 from nmt.model.attention.coverage import Coverage
 from nmt.model.attention.multihead import MultiHead
@@ -18,11 +17,9 @@ from nmt.model.attention.normalizers.softmax import Softmax
 from nmt.model.attention.scores.additive import Additive
 from nmt.model.attention.windows.global_ import Global
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.search.beam import beam_search
-from nmt.search.penalty import NoPenalty
 from nmt.train.loss import batch_loss
 from tests.laws.models import alone, toy_batch
-from tests.laws.parts import EXACT, WIRINGS, check_steps, recurrent, transformer
+from tests.laws.parts import EXACT, WIRINGS, check_search, check_steps, recurrent, transformer
 
 covered = partial(Coverage, fertility=2.0, loss=1.5)
 one_head = partial(Attention, score=Additive, window=Global, normalizer=Softmax, coverage=covered)
@@ -84,22 +81,5 @@ def test_its_loss_is_added_by_name(model: EncoderDecoder) -> None:
     )
 
 
-@torch.no_grad()
 def test_beam_search_carries_it(model: EncoderDecoder) -> None:
-    batch = toy_batch()
-    found = beam_search(
-        model.decoder,
-        model.encode(batch),
-        beam_size=3,
-        max_lengths=torch.full((4,), 6),
-        banned=(UNK, BOS, PAD),
-        penalty=NoPenalty(),
-        nbest=3,
-    )
-    for row, hypotheses in enumerate(found):
-        prepared = model.decoder.prepare(model.encode(alone(batch, row)))
-        for one in hypotheses:
-            out = torch.tensor([*one.tokens, *([EOS] if one.finished else [])])
-            output = model.decoder.forward(torch.tensor([[BOS, *out[:-1]]]), prepared)
-            log_probs = model.decoder.readout(output.states, None).log_softmax(-1)[0]
-            assert one.log_prob == pytest.approx(float(log_probs[torch.arange(len(out)), out].sum()), abs=1e-10)
+    check_search(model, toy_batch())

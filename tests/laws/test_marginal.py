@@ -7,7 +7,6 @@ Shape letters: S source positions, T target positions, H hidden size, V vocabula
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -15,18 +14,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from nmt.data.special import BOS, EOS, PAD, UNK
 from nmt.model import masks
 from nmt.model.attention.attention import Attention
 from nmt.model.attention.normalizers.marginal import Marginal
 from nmt.model.attention.scores.general import General
 from nmt.model.attention.windows.global_ import Global
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.search.beam import beam_search
-from nmt.search.penalty import NoPenalty
 from nmt.train.loss import batch_loss
 from tests.laws.models import alone, toy_batch
-from tests.laws.parts import WIRINGS, check_steps, randomise, recurrent
+from tests.laws.parts import WIRINGS, check_search, check_steps, randomise, recurrent
 
 attention = partial(Attention, score=General, window=Global, normalizer=Marginal)
 
@@ -121,21 +117,6 @@ def test_loss_and_gradients(wiring: str) -> None:
         torch.testing.assert_close(gradient, parameter.grad, atol=1e-10, rtol=0)
 
 
-@torch.no_grad()
 def test_beam_search(wiring: str) -> None:
     """Its log-probability is that of the mixture, forced."""
-    model, batch = recurrent(attention, WIRINGS[wiring]), toy_batch()
-    found = beam_search(
-        model.decoder,
-        model.encode(batch),
-        beam_size=3,
-        max_lengths=torch.full((4,), 6),
-        banned=(UNK, BOS, PAD),
-        penalty=NoPenalty(),
-    )
-    for row, (best,) in enumerate(found):
-        out = torch.tensor([*best.tokens, *([EOS] if best.finished else [])])
-        forced: Callable[..., Any] = model.decoder.forward
-        output = forced(torch.tensor([[BOS, *out[:-1]]]), model.decoder.prepare(model.encode(alone(batch, row))))
-        log_probs = model.decoder.readout(output.states, output.log_prior)[0]
-        assert best.log_prob == pytest.approx(float(log_probs[torch.arange(len(out)), out].sum()), abs=1e-10)
+    check_search(recurrent(attention, WIRINGS[wiring]), toy_batch())

@@ -317,33 +317,27 @@ def test_loss_is_per_token(tmp_path: Path) -> None:
     assert event["nll"] == event["loss"] == pytest.approx(wanted, abs=1e-10)
 
 
-def test_patience_counts_from_what_is_better_by_enough(tmp_path: Path) -> None:
-    """The best is the best by however little; with min_delta 1 only the first and the last of these end the wait."""
-    scores = iter([10.0, 9.5, 9.2, 8.5])
+@pytest.mark.parametrize(
+    ("scores", "update", "best", "worse"),
+    [([10.0, 9.5, 9.2, 8.5], 4, 8.5, 0), ([10.0, 9.9, 9.8, 9.7, 5.0], 4, 9.7, 3)],
+)
+def test_patience_counts_from_what_is_better_by_enough(
+    tmp_path: Path, scores: list[float], update: int, best: float, worse: int
+) -> None:
+    """The best is the best by however little; with min_delta 1 only what is better by more ends the wait."""
+    coming = iter(scores)
     loop = trainer(
         tmp_path,
-        validate=lambda: scored(next(scores)),
+        validate=lambda: scored(next(coming)),
         metric="loss",
         valid_every=1,
-        updates=4,
+        updates=len(scores),
         patience=3,
         min_delta=1.0,
     )
     loop.train()
-    assert [event["better"] for event in events(tmp_path, "valid")] == [True] * 4
-    assert (loop.now.best, loop.now.mark, loop.now.worse) == (8.5, 8.5, 0)
-    scores = iter([10.0, 9.9, 9.8, 9.7, 5.0])
-    patient = trainer(
-        tmp_path / "other",
-        validate=lambda: scored(next(scores)),
-        metric="loss",
-        valid_every=1,
-        updates=5,
-        patience=3,
-        min_delta=1.0,
-    )
-    patient.train()
-    assert (patient.now.update, patient.now.best, patient.now.worse) == (4, 9.7, 3)
+    assert [event["better"] for event in events(tmp_path, "valid")] == [True] * update
+    assert (loop.now.update, loop.now.best, loop.now.worse) == (update, best, worse)
 
 
 def test_time_that_is_over_ends_in_a_validation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

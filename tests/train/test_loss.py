@@ -88,23 +88,26 @@ def test_without_gradients() -> None:
     torch.testing.assert_close(loss.clone(), _plain(parts, ids, 0.1).detach())
 
 
-def test_never_all_logits_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def rows_of_logits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many each product with the projection made."""
     seen: list[int] = []
     linear = F.linear
     monkeypatch.setattr(F, "linear", lambda x, *rest: (seen.append(len(x)), linear(x, *rest))[1])
+    return seen
+
+
+def test_never_all_logits_at_once(rows_of_logits: list[int]) -> None:
     parts, ids = _inputs(False)
     _chunked(parts, ids, 0.1, 3)
-    assert seen == [3, 3, 1]
+    assert rows_of_logits == [3, 3, 1]
 
 
-def test_choices_of_a_mixture_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_choices_of_a_mixture_count(rows_of_logits: list[int]) -> None:
     """Three choices a token: seven rows of logits are those of two tokens."""
-    seen: list[int] = []
-    linear = F.linear
-    monkeypatch.setattr(F, "linear", lambda x, *rest: (seen.append(len(x)), linear(x, *rest))[1])
     parts, ids = _inputs(True)
     _chunked(parts, ids, 0.1, 7)
-    assert seen == [2, 2, 2, 1]
+    assert rows_of_logits == [2, 2, 2, 1]
 
 
 @pytest.mark.parametrize("case", ["recurrent-bahdanau-gru", "transformer-pre-sinusoidal"])
