@@ -119,6 +119,18 @@ def test_expectation_reads_the_mean_that_often() -> None:
     assert (found.log_choice[~mean] < 0).all()
 
 
+def test_reward_weighs_the_score_function() -> None:
+    """A tenth of the reward is a tenth of what the choice's log-probability counts for, gradient and all."""
+    found = []
+    for reward in (1.0, 0.1):
+        torch.manual_seed(1)
+        energies = ENERGIES.clone().requires_grad_()
+        log_choice = Reinforce(reward=reward, expectation=0.0)(energies, ALLOWED, None).log_choice
+        found.append((log_choice, *torch.autograd.grad(log_choice.sum(), energies)))
+    for whole, tenth in zip(*found, strict=True):
+        torch.testing.assert_close(0.1 * whole, tenth)
+
+
 def test_entropy_is_raised() -> None:
     """Its term is weight x sum p ln p: of 1/8, 2/8, 5/8 by hand, hidden positions left out."""
     losses = Reinforce(entropy=0.5)(ENERGIES, ALLOWED, None).losses

@@ -18,19 +18,23 @@ from nmt.model.attention.normalizers.normalized import Normalized
 class Reinforce(nn.Module):
     """Draws a position and tells the loss its log-probability, which is pushed by what the choice cost (Xu 2015).
 
-    entropy: the weight of the distribution's entropy, which training raises. expectation: how often the weighted mean
-    is read instead of a draw, which lowers the estimate's variance; the paper takes it for half of its sentences. The
-    coin falls once a call for each head: for a sentence where the whole target runs in one call, else for a position.
-    The paper's weight of the score function's term is 1 here.
+    reward: the weight of the score function's term (the paper's lambda_r); at 1 the gradient estimate is unbiased, less
+    of it is less noise. entropy: that of the distribution's entropy, which training raises (lambda_e). expectation: how
+    often the weighted mean is read instead of a draw, which lowers the estimate's variance; the paper takes it for half
+    of its sentences. The coin falls once a call for each head: for a sentence where the whole target runs in one call,
+    else for a position.
     """
 
     mixes = False
     samples = True
 
-    def __init__(self, *, entropy: float = 0.0, expectation: float = 0.5, at_inference: str = "argmax") -> None:
+    def __init__(
+        self, *, reward: float = 1.0, entropy: float = 0.0, expectation: float = 0.5, at_inference: str = "argmax"
+    ) -> None:
         super().__init__()
         if not 0 <= expectation <= 1:
             raise ValueError(f"expectation is {expectation}: allowed is 0 to 1")
+        self.reward = reward
         self.entropy = entropy
         self.expectation = expectation
         self.at_inference = check_inference(at_inference, ("argmax", "sample"))
@@ -45,6 +49,7 @@ class Reinforce(nn.Module):
         mean = torch.rand(len(energies), 1, 1, device=energies.device) < self.expectation
         weights = torch.where(mean, log_probs.exp(), one_hot(chosen, allowed, energies))
         log_choice = log_probs.gather(-1, chosen.unsqueeze(-1)).masked_fill(mean, 0.0).squeeze(-1)
+        log_choice = self.reward * log_choice
         losses = {"entropy": self.entropy * negative_entropy(log_probs, allowed)} if self.entropy else {}
         return Normalized(masks.clear(weights, allowed), None, log_choice, losses)
 
