@@ -80,24 +80,30 @@ class TokenizerConfig:
 @dataclass(frozen=True)
 class ModelConfig:
     """encoder and decoder name classes. tied: tables that are one: `output` the target embedding and the output
-    projection, `all` the source embedding as well (needs tokenizer.joint)."""
+    projection, `all` the source embedding as well (needs tokenizer.joint). word_dropout: the share of input tokens,
+    source and target, whose embeddings are zeroed in training."""
 
     embedding_size: int
     tied: Literal["none", "output", "all"]
     encoder: Leaf
     decoder: Leaf
+    word_dropout: float = 0.0
 
     def __post_init__(self) -> None:
         require(self.embedding_size > 0, "model.embedding_size", self.embedding_size, "a positive number")
+        require(0 <= self.word_dropout < 1, "model.word_dropout", self.word_dropout, "0 <= x < 1")
 
 
 @dataclass(frozen=True)
 class TrainConfig:
     """The training loop. batch_tokens: max(source, target) x sentences, padding counted; pool: sentences;
-    valid_every,
-    log_every, save_every (besides when validating; 0: not): updates. min_delta: by how much a validation must be better
-    for patience to count anew; max_minutes: of training, over all its stops (0: no limit);
-    tensorboard: events for it as well, in the run's directory."""
+    accumulate: batches an update, of all processes together; valid_every, log_every, save_every (besides when
+    validating; 0: not): updates. min_delta: by how much a validation must be better for patience to count anew;
+    max_minutes: of training, over all its stops (0: no limit); tensorboard: events for it as well, in the run's
+    directory. r_drop: weight of R-Drop's divergence (0: no R-Drop). precision: of products in the network; weights,
+    sums and the loss stay in float32. keep_last, keep_best: of so many validations, the newest and the best, the
+    weights are kept; average: how many of the newest are averaged at the end; ema: decay of a moving average of the
+    weights (0: each of these is off)."""
 
     updates: int
     batch_tokens: int
@@ -114,14 +120,25 @@ class TrainConfig:
     min_delta: float = 0.0
     max_minutes: float = 0.0
     tensorboard: bool = False
+    r_drop: float = 0.0
+    keep_last: int = 0
+    keep_best: int = 0
+    average: int = 0
+    ema: float = 0.0
+    precision: Literal["float32", "bfloat16", "float16"] = "float32"
 
     def __post_init__(self) -> None:
         counts = ("updates", "batch_tokens", "pool", "accumulate", "valid_every", "log_every", "patience", "bad_steps")
         for name in counts:
             require(getattr(self, name) > 0, f"train.{name}", getattr(self, name), "a positive number")
         require(self.save_every >= 0, "train.save_every", self.save_every, "0 (when validating) or a positive number")
-        for name in ("min_delta", "max_minutes"):
+        for name in ("min_delta", "max_minutes", "r_drop"):
             require(getattr(self, name) >= 0, f"train.{name}", getattr(self, name), "0 or a positive number")
+        for name in ("keep_last", "keep_best"):
+            require(getattr(self, name) >= 0, f"train.{name}", getattr(self, name), "0 (off) or a positive number")
+        most = f"0 (off) to train.keep_last, which is {self.keep_last}"
+        require(0 <= self.average <= self.keep_last, "train.average", self.average, most)
+        require(0 <= self.ema < 1, "train.ema", self.ema, "0 (off) or 0 < x < 1")
         require(0 <= self.label_smoothing < 1, "train.label_smoothing", self.label_smoothing, "0 <= x < 1")
         require(self.clip_norm >= 0, "train.clip_norm", self.clip_norm, "0 (off) or a positive norm")
 

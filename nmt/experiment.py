@@ -35,12 +35,14 @@ from nmt.errors import UserError
 from nmt.evaluate.scores import Scores, bleu, chrf, evaluate
 from nmt.model.assemble import assemble, check_sizes
 from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.progress import keep_silent, progress, say
 from nmt.run import Run, changed_keys, differences, load_weights
 from nmt.train.allocator import keep_freed_memory
 from nmt.train.board import check_installed
+from nmt.train.distributed import Processes, joined
 from nmt.train.loop import Trainer, Validation
-from nmt.train.metrics import say
 from nmt.train.perplexity import token_loss
+from nmt.train.summary import summary
 from nmt.translator import Translator, choose_device
 
 # What a training that goes on may change: how long and how closely watched, where, and on which copy of the same data.
@@ -50,6 +52,9 @@ RESUMABLE = (
     "train.valid_every",
     "train.save_every",
     "train.log_every",
+    "train.keep_last",
+    "train.keep_best",
+    "train.average",
     "train.bad_steps",
     "train.min_delta",
     "train.max_minutes",
@@ -72,45 +77,74 @@ def run_experiment(values: dict[str, Any], config: Config, resume: bool = False)
     weights, None where there is no test set.
     """
     model_shape = check_settings(config)
-    device = choose_device(config.device)
     run = Run(Path(config.run))
     if not resume:
         run.refuse_if_trained(values)
-    check_data(config)
-    if config.threads:
-        torch.set_num_threads(config.threads)
-    with tempfile.TemporaryDirectory(prefix="nmt-") as folder:
-        source, target = run.tokenizers() if resume else make_tokenizers(config, Path(folder))
-        store = encode_part(config, "train", source, target, Path(folder), config.data.max_length)
-        valid = encode_part(config, "valid", source, target, Path(folder), None)
-        read_whole = [valid]
-        if links_file(config.data, "test") is not None:
-            read_whole.append(encode_part(config, "test", source, target, Path(folder), None))
-        check_lengths(model_shape, store, *read_whole)
+    with joined(choose_device(config.device), config.train.accumulate) as processes:
+        if processes.is_first:
+            check_data(config)
+        else:
+            keep_silent()
+        if config.threads:
+            torch.set_num_threads(config.threads)
+        with tempfile.TemporaryDirectory(prefix="nmt-") as folder:
+            trainer, translator = make_trainer(values, config, model_shape, run, Path(folder), processes, resume)
+            trainer.train()
+        if not processes.is_first:
+            return None
+    load_weights(run.best, translator.model)
+    scores = finish(config, run, translator)
+    say(summary(run, trainer.now, config.train.metric))
+    return scores
+
+
+def make_trainer(
+    values: dict[str, Any],
+    config: Config,
+    shape: EncoderDecoder,
+    run: Run,
+    folder: Path,
+    processes: Processes,
+    resume: bool,
+) -> tuple[Trainer, Translator]:
+    """Tokenizers, encoded corpus (in `folder`), network: all that a training needs. The run has its configuration."""
+    source, target = run.tokenizers() if resume else make_tokenizers(config, folder, processes)
+    store = encode_part(config, "train", source, target, folder, config.data.max_length)
+    valid = encode_part(config, "valid", source, target, folder, None)
+    read_whole = [valid]
+    if links_file(config.data, "test") is not None:
+        read_whole.append(encode_part(config, "test", source, target, folder, None))
+    check_lengths(shape, store, *read_whole)
+    if processes.is_first:
         run.write_config(values)
         if not resume:
             for side in ("source", "target"):
-                keep_file(Path(folder) / f"{side}.model", run.tokenizer_file(side))
-        keep_freed_memory()  # from here on: what the tokenizer's training held goes back to the system
-        torch.manual_seed(config.seed)
-        model = assemble(config, source_vocabulary=len(source), target_vocabulary=len(target)).to(device)
-        say(f"{sum(p.numel() for p in model.parameters()):,} parameters; {torch.get_num_threads()} threads; {device}")
-        translator = Translator(
-            model=model, source_tokenizer=source, target_tokenizer=target, config=config, run=run.path
-        )
-        Trainer(
-            model=model,
-            store=store,
-            optimizer=build(config.optimizer, "optimizer", params=list(model.parameters())),
-            schedule=build(config.schedule, "schedule"),
-            validate=make_validation(config, translator, valid),
-            config=config.train,
-            run=run,
-            seed=config.seed,
-            resume=resume,
-        ).train()
-    load_weights(run.best, model)
-    return finish(config, run, translator)
+                keep_file(folder / f"{side}.model", run.tokenizer_file(side))
+    processes.wait()
+    keep_freed_memory()  # from here on: what the tokenizer's training held goes back to the system
+    torch.manual_seed(config.seed)
+    model = assemble(config, source_vocabulary=len(source), target_vocabulary=len(target)).to(processes.device)
+    say(f"{sum(p.numel() for p in model.parameters()):,} parameters; {described(processes)}")
+    translator = Translator(model=model, source_tokenizer=source, target_tokenizer=target, config=config, run=run.path)
+    trainer = Trainer(
+        model=model,
+        store=store,
+        optimizer=build(config.optimizer, "optimizer", params=list(model.parameters())),
+        schedule=build(config.schedule, "schedule"),
+        validate=make_validation(config, translator, valid, processes),
+        config=config.train,
+        run=run,
+        seed=config.seed,
+        resume=resume,
+        processes=processes,
+    )
+    return trainer, translator
+
+
+def described(processes: Processes) -> str:
+    """What trains."""
+    several = f"{processes.size} processes; " if processes.size > 1 else ""
+    return f"{several}{torch.get_num_threads()} threads; {processes.device}"
 
 
 def resumed_values(path: Path, overrides: Sequence[str]) -> dict[str, Any]:
@@ -150,8 +184,19 @@ def check_data(config: Config) -> None:
             check_part(config.data, part)
 
 
-def make_tokenizers(config: Config, folder: Path) -> tuple[Tokenizer, Tokenizer]:
-    """Trained on the training text alone; source.model and target.model are left in `folder`."""
+def make_tokenizers(config: Config, folder: Path, processes: Processes) -> tuple[Tokenizer, Tokenizer]:
+    """source.model and target.model, left in `folder`: the first process trains them, the others get the same."""
+    names = ("source.model", "target.model")
+    if processes.is_first:
+        train_tokenizers(config, folder)
+    files = processes.agree([(folder / name).read_bytes() for name in names] if processes.is_first else [])
+    for name, content in zip(names, files, strict=True):
+        write_atomically(folder / name, content)
+    return Tokenizer.load(folder / "source.model"), Tokenizer.load(folder / "target.model")
+
+
+def train_tokenizers(config: Config, folder: Path) -> None:
+    """On the training text alone; source.model and target.model are left in `folder`."""
 
     def lines(side: int) -> Iterator[str]:
         return (pair[side] for pair in part_pairs(config.data, "train"))
@@ -168,7 +213,6 @@ def make_tokenizers(config: Config, folder: Path) -> tuple[Tokenizer, Tokenizer]
         )
     if config.tokenizer.joint:
         keep_file(folder / "source.model", folder / "target.model")
-    return Tokenizer.load(folder / "source.model"), Tokenizer.load(folder / "target.model")
 
 
 def keep_file(source: Path, target: Path) -> None:
@@ -181,9 +225,9 @@ def encode_part(
 ) -> PairStore:
     """A part of the corpus as ids on disk; says what was dropped."""
     report: Report = Report(part_name(config.data, part))
-    store = encode_pairs(
-        part_pairs(config.data, part), source, target, directory=folder / part, max_length=max_length, report=report
-    )
+    with progress(f"encoding {part}", unit="pairs") as bar:
+        pairs = bar.over(part_pairs(config.data, part))
+        store = encode_pairs(pairs, source, target, directory=folder / part, max_length=max_length, report=report)
     say(report.describe())
     return store
 
@@ -202,15 +246,23 @@ def check_lengths(model: EncoderDecoder, *stores: PairStore) -> None:
                 )
 
 
-def make_validation(config: Config, translator: Translator, store: PairStore) -> Callable[[], Validation]:
-    """What the loop calls: loss per token over the store, and scores of real translations of the raw text."""
+def make_validation(
+    config: Config, translator: Translator, store: PairStore, processes: Processes
+) -> Callable[[], Validation]:
+    """What the loop calls: loss per token over the store, and scores of real translations of the raw text.
+
+    Processes share the translating; the loss is the first one's.
+    """
     sources, references = map(list, zip(*part_pairs(config.data, "valid"), strict=True))
 
     def validate() -> Validation:
-        loss, tokens = token_loss(translator.model, store, batch_tokens=config.train.batch_tokens)
+        loss, tokens = processes.agree(token_loss(translator.model, store, batch_tokens=config.train.batch_tokens))
         if not math.isfinite(loss):  # search has nothing to choose by; the loop says what becomes of such a training
             return Validation(loss, tokens, math.nan, math.nan, "", ())
-        translations = [translation.text for translation in translator.translate(sources)]
+        own = processes.share(sources)
+        with progress("validating", unit="lines", total=len(own), shown=processes.is_first) as bar:
+            found = translator.translate(own, advance=bar.advance)
+        translations = processes.gather([one.text for one in found])
         score = bleu(translations, [references])
         shown = sample_records(translator, sources[:SAMPLES], config.alignment)
         sample = tuple(
@@ -249,7 +301,8 @@ def finish(config: Config, run: Run, translator: Translator) -> Scores | None:
     pairs = list(part_pairs(config.data, "test"))
     translator.model.eval()
     sources, references = map(list, zip(*pairs, strict=True))
-    found = translator.translate(sources, weights=True)
+    with progress("translating the test set", unit="lines", total=len(sources)) as bar:
+        found = translator.translate(sources, weights=True, advance=bar.advance)
     translations = [one.text for one in found]
     write_atomically(run.translation, "".join(f"{line}\n" for line in translations).encode())
     records = translation_records(translator, sources, found, config.alignment)

@@ -6,7 +6,7 @@ Shape letters: L layers, H heads, S source pieces with EOS, T target pieces with
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -92,10 +92,17 @@ class Translator:
         return next(self.model.parameters()).device
 
     @torch.inference_mode()
-    def translate(self, lines: Sequence[str], nbest: int = 1, weights: bool = False) -> list[Translation]:
+    def translate(
+        self,
+        lines: Sequence[str],
+        nbest: int = 1,
+        weights: bool = False,
+        advance: Callable[[int], None] | None = None,
+    ) -> list[Translation]:
         """Each line's translation, in order; with `weights` every hypothesis carries its attention [L, H, T, S].
 
-        A hypothesis that was cut has no EOS: its last row is zeros.
+        A hypothesis that was cut has no EOS: its last row is zeros. `advance` is told of every batch how many lines it
+        had.
         """
         if not 1 <= nbest <= self.search.beam_size:
             raise UserError(f"nbest is {nbest}: allowed is 1 to search.beam_size, {self.search.beam_size}")
@@ -109,6 +116,8 @@ class Translator:
                 hypotheses = self._search([sources[row] for row in filled], nbest)
                 for row, best in zip(filled, hypotheses, strict=True):
                     found[row] = self._translation(best, encoded[row][1])
+            if advance is not None:
+                advance(len(rows))
         return self._with_weights(sources, found) if weights else found
 
     def read(self, line: str, hypothesis: Hypothesis) -> PieceWeights:

@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parent.parent / "nmt"
 # Each part may import itself and what stands before it. Parts of one rank do not know one another.
 RANKS = {
     "errors": 0,
+    "progress": 0,
     "config": 1,
     "build": 2,
     "compose": 2,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -49,6 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Check what can be checked before a model is loaded, then align and write."""
     from nmt.align.export import write_export
+    from nmt.data.corpus import count_lines
+    from nmt.progress import progress
 
     if arguments.symmetrize and not arguments.reverse:
         raise UserError("--symmetrize needs --reverse RUN2, a run of the opposite direction")
@@ -58,13 +60,15 @@ def run(arguments: argparse.Namespace) -> int:
     translator = nmt.load(arguments.model, arguments.overrides)
     alignment = _chosen(arguments, translator.alignment)
     linker = _linker(arguments.threshold)
-    if given is None:
-        records = _own_translations(translator, alignment, arguments.source, linker)
-    else:
-        records = _records(translator, alignment, given, linker)
-    if arguments.reverse:
-        records = _symmetrized(records, nmt.load(arguments.reverse), arguments.symmetrize or _DEFAULT_RULE, linker)
-    write_export(arguments.format, arguments.output, records, _header(arguments, translator, alignment))
+    reverse = nmt.load(arguments.reverse) if arguments.reverse else None
+    with progress("aligning", unit="lines", total=count_lines(arguments.source)) as bar:
+        if given is None:
+            records = _own_translations(translator, alignment, arguments.source, linker, bar.advance)
+        else:
+            records = bar.over(_records(translator, alignment, given, linker))
+        if reverse is not None:
+            records = _symmetrized(records, reverse, arguments.symmetrize or _DEFAULT_RULE, linker)
+        write_export(arguments.format, arguments.output, records, _header(arguments, translator, alignment))
     return 0
 
 
@@ -105,14 +109,14 @@ def _given_pairs(source: Path, target: Path | None) -> Iterator[tuple[str, str]]
 
 
 def _own_translations(
-    translator: Translator, alignment: AlignmentConfig, source: Path, linker: Linker
+    translator: Translator, alignment: AlignmentConfig, source: Path, linker: Linker, advance: Callable[[int], None]
 ) -> Iterator[Record]:
     from nmt.align.pipeline import translation_records
     from nmt.data.corpus import read_lines
 
     lines, first = read_lines(source), 0
     while chunk := list(islice(lines, _LINES_AT_ONCE)):
-        found = translator.translate(chunk, weights=True)
+        found = translator.translate(chunk, weights=True, advance=advance)
         yield from translation_records(translator, chunk, found, alignment, linker=linker, first=first)
         first += len(chunk)
 

@@ -55,12 +55,14 @@ def _score_run(arguments: argparse.Namespace) -> Scores:
     from nmt import load
     from nmt.align.error import alignment_error
     from nmt.evaluate.scores import evaluate
+    from nmt.progress import progress
 
     # Everything that can be wrong with the text is known before the model is loaded and translates.
     given = arguments.source or arguments.reference
     lines, references, gold = (*_given_text(arguments), None) if given else _test_set(arguments.run)
     translator = load(arguments.run, arguments.overrides)
-    translations = translator.translate(lines)
+    with progress("translating", unit="lines", total=len(lines)) as bar:
+        translations = translator.translate(lines, advance=bar.advance)
     scores = evaluate([translation.text for translation in translations], references, confidence=True)
     if gold is None:
         return scores

@@ -41,6 +41,7 @@ COMMANDS = {
     "aer": Command("precision, recall and alignment error rate of links", "none"),
     "heatmap": Command("picture of one sentence's alignment", "none"),
     "inspect": Command("one offline HTML page of all alignments", "none"),
+    "average": Command("a new run with the mean of a run's kept weights", "none"),
     "compare": Command("train an experiment in several kinds and compare them", "after"),
 }
 

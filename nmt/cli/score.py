@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nmt.translator import Score
 
 SUMMARY = "log-probability of given translations, a line each"
 PAIRS_AT_ONCE = 1000
@@ -23,17 +28,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """A line a pair: the natural logarithm of p(target, EOS | source); 0 for a pair with a blank side."""
     import nmt
-    from nmt.data.corpus import read_pairs
+    from nmt.data.corpus import count_lines, read_pairs
+    from nmt.progress import progress
 
     pairs = read_pairs(arguments.source, arguments.target)
     translator = nmt.load(arguments.run, arguments.overrides)
+    total = count_lines(arguments.source)
     first = 1
-    while chunk := list(islice(pairs, PAIRS_AT_ONCE)):
-        scores = translator.score(chunk, first)
-        first += len(chunk)
-        for score in scores:
-            detail = " ".join(
-                f"{piece}={value:.6f}" for piece, value in zip(score.tokens, score.token_log_probs, strict=True)
-            )
-            print(f"{score.log_prob:.6f}" + (f"\t{detail}" if arguments.tokens else ""))
+    with progress("scoring", unit="pairs", total=total, shown=not sys.stdout.isatty()) as bar:
+        while chunk := list(islice(pairs, PAIRS_AT_ONCE)):
+            for score in translator.score(chunk, first):
+                print(line_of(score, arguments.tokens))
+            first += len(chunk)
+            bar.advance(len(chunk))
     return 0
+
+
+def line_of(score: Score, tokens: bool) -> str:
+    """The sum, and what it is the sum of if that is asked for."""
+    pieces = zip(score.tokens, score.token_log_probs, strict=True)
+    detail = " ".join(f"{piece}={value:.6f}" for piece, value in pieces)
+    return f"{score.log_prob:.6f}" + (f"\t{detail}" if tokens else "")

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from nmt.errors import UserError
 
@@ -16,7 +17,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Everything is Hydra's: group=option and key=value."""
     parser.usage = (
         "nmt train [--config-dir FOLDER] [--print-config] [group=option ...] [key=value ...]\n"
-        "       nmt train resume=RUN [key=value ...]"
+        "       nmt train resume=RUN [key=value ...]\n"
+        "       torchrun --nproc-per-node N -m nmt.cli.train [the same]"
     )
     parser.epilog = (
         "Examples: nmt train experiment=demo_recurrent; nmt train data=files data.root=corpus data.source_language=en "
@@ -34,21 +36,28 @@ def run(arguments: argparse.Namespace) -> int:
 
     flags, overrides = split_flags(arguments.overrides)
     path, overrides = split_resume(overrides)
-    if path is None:
-        values = compose_values(overrides, flags.config_dir)
-    else:
-        from nmt.experiment import resumed_values
-
-        values = resumed_values(path, overrides)
+    values = compose_values(overrides, flags.config_dir) if path is None else resumed(path, overrides)
     config = read_config(values)
     if flags.print_config:
         print(write_config(values), end="")
         return 0
     from nmt.experiment import run_experiment
+    from nmt.run import Run
+    from nmt.train.distributed import own_rank, restarts
 
-    scores = run_experiment(values, config, resume=path is not None)
-    print(*([] if scores is None else [scores]), config.run, sep="\n")
+    if path is None and restarts() and Run(Path(config.run)).last.exists():
+        path, values = Path(config.run), resumed(Path(config.run), [])
+    scores = run_experiment(values, read_config(values), resume=path is not None)
+    if own_rank() == 0:
+        print(*([] if scores is None else [scores]), config.run, sep="\n")
     return 0
+
+
+def resumed(path: Path, overrides: Sequence[str]) -> dict[str, Any]:
+    """The configuration with which a run goes on."""
+    from nmt.experiment import resumed_values
+
+    return resumed_values(path, overrides)
 
 
 def split_resume(overrides: Sequence[str]) -> tuple[Path | None, list[str]]:

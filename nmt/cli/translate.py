@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain, islice, starmap
 from pathlib import Path
@@ -38,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     import nmt
     from nmt.data.corpus import decode_lines, open_binary
     from nmt.data.files import open_whole
+    from nmt.progress import progress
 
     with ExitStack() as open_files:
         # Opened once, before the model is loaded: what cannot be read is told at once, and a pipe is read but once.
@@ -45,18 +46,43 @@ def run(arguments: argparse.Namespace) -> int:
         lines = chain.from_iterable(starmap(decode_lines, inputs or [(sys.stdin.buffer, "stdin")]))
         translator = nmt.load(arguments.run, arguments.overrides)
         out = open_files.enter_context(open_whole(arguments.output)) if arguments.output else sys.stdout.buffer
-        write_all(translator, lines, out, nbest=arguments.nbest, jsonl=arguments.format == "jsonl")
+        total = count_all(arguments.files)
+        with progress("translating", unit="lines", total=total, shown=not shares_terminal(arguments)) as bar:
+            jsonl = arguments.format == "jsonl"
+            write_all(translator, lines, out, nbest=arguments.nbest, jsonl=jsonl, advance=bar.advance)
     return 0
 
 
-def write_all(translator: Translator, lines: Iterator[str], out: BinaryIO, *, nbest: int, jsonl: bool) -> None:
+def count_all(files: Sequence[Path]) -> int | None:
+    """The lines of all files; None for stdin and for pipes, which can be read but once."""
+    from nmt.data.corpus import count_lines
+
+    return sum(map(count_lines, files)) if files and all(file.is_file() for file in files) else None
+
+
+def shares_terminal(arguments: argparse.Namespace) -> bool:
+    """Whether lines are typed, or translations appear, where a bar would be."""
+    return (not arguments.files and sys.stdin.isatty()) or (arguments.output is None and sys.stdout.isatty())
+
+
+def write_all(
+    translator: Translator,
+    lines: Iterator[str],
+    out: BinaryIO,
+    *,
+    nbest: int,
+    jsonl: bool,
+    advance: Callable[[int], None],
+) -> None:
     """Every line's translation to `out`, in order; notes about a line go to stderr."""
+    from nmt.progress import say
+
     first = 0
     while chunk := list(islice(lines, LINES_AT_ONCE)):
-        found = translator.translate(chunk, nbest=nbest, weights=jsonl)
+        found = translator.translate(chunk, nbest=nbest, weights=jsonl, advance=advance)
         for index, one in enumerate(found, start=first):
             for note in one.notes:
-                print(f"line {index + 1}: {note}", file=sys.stderr)
+                say(f"line {index + 1}: {note}")
         written = json_lines(translator, chunk, found, first) if jsonl else text_lines(translator, found, nbest)
         out.writelines(f"{line}\n".encode() for line in written)
         out.flush()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 
 from nmt.build import build
@@ -15,9 +17,9 @@ from nmt.model.interface import EncoderSizes
 def assemble(config: Config, *, source_vocabulary: int, target_vocabulary: int) -> EncoderDecoder:
     """Raises UserError naming the key for sizes that do not fit together."""
     model = config.model
-    target = Embedding(vocabulary_size=target_vocabulary, size=model.embedding_size)
-    shared = model.tied == "all"
-    source = target if shared else Embedding(vocabulary_size=source_vocabulary, size=model.embedding_size)
+    embedding = partial(Embedding, size=model.embedding_size, word_dropout=model.word_dropout)
+    target = embedding(vocabulary_size=target_vocabulary)
+    source = target if model.tied == "all" else embedding(vocabulary_size=source_vocabulary)
     encoder = build(model.encoder, "model.encoder", embedding=source)
     sizes = EncoderSizes(encoder.output_size, encoder.final_shape)
     decoder = build(model.decoder, "model.decoder", embedding=target, encoder=sizes, tied=model.tied != "none")

@@ -16,7 +16,11 @@ LEVELS = 256
 class Dropout(nn.Module):
     """Zeroes each element with probability `rate` while training and scales the rest by 1 / (1 - rate).
 
-    On a CPU the rate is the nearest of 1/256, 2/256, ... 255/256.
+    On a CPU the rate is the nearest of 1/256, 2/256, ... 255/256. A mask may be drawn once and given to many calls, or
+    be smaller than what it acts on, so that elements are dropped together:
+
+        dropout(x, dropout.draw(x[:, :1]))  # alike at all positions
+        dropout(x, dropout.draw(x[..., :1]))  # whole vectors
 
     Raises:
         ValueError: the rate is not in [0, 1).
@@ -29,12 +33,26 @@ class Dropout(nn.Module):
         self.rate = rate
         self.dropped_levels = min(max(round(rate * LEVELS), 1), LEVELS - 1)
 
-    def forward(self, x: Tensor) -> Tensor:
-        if not self.training or self.rate == 0.0:
+    @property
+    def active(self) -> bool:
+        """Whether anything is dropped now."""
+        return self.training and self.rate > 0.0
+
+    def forward(self, x: Tensor, drawn: tuple[Tensor, ...] = ()) -> Tensor:
+        """x, dropped by the mask that was drawn before (it broadcasts to x), or by one of its own where none was."""
+        if drawn:
+            return x * drawn[0]
+        if not self.active:
             return x
         if x.device.type != "cpu":
             return F.dropout(x, self.rate)
         return x * self.scaled_mask(x)
+
+    def draw(self, like: Tensor) -> tuple[Tensor, ...]:
+        """One mask of this shape and dtype, to be given to `forward`; none where nothing is dropped."""
+        if not self.active:
+            return ()
+        return (self.scaled_mask(like) if like.device.type == "cpu" else F.dropout(torch.ones_like(like), self.rate),)
 
     def scaled_mask(self, x: Tensor) -> Tensor:
         """A mask of x's shape and dtype: 0, or what the kept are multiplied by."""

@@ -5,23 +5,29 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple, NoReturn
 
 import torch
-from torch import Tensor
 
 from nmt.config import TrainConfig
 from nmt.data.batch import plan_epoch
 from nmt.data.store import PairStore
 from nmt.errors import Unsuccessful, UserError
 from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.progress import Bar, clock, progress, say
 from nmt.run import Run, save_weights
+from nmt.train.average import average_weights, weights_in_place
 from nmt.train.board import Board
 from nmt.train.checkpoint import Progress, read_checkpoint, save_checkpoint
+from nmt.train.distributed import Processes
+from nmt.train.ema import Ema
 from nmt.train.interrupt import Interrupted, Interruption
-from nmt.train.loss import LossSum, batch_loss
-from nmt.train.metrics import Metrics, clock, say
+from nmt.train.kept import Kept
+from nmt.train.loss import LossSum
+from nmt.train.metrics import Metrics
 from nmt.train.schedule import Schedule
+from nmt.train.update import Updater
 
 MAX_LOSS = 700.0  # a token: e to this power is about the largest float, and no training comes back from there
 HIGHER_IS_BETTER = {"loss": False, "perplexity": False, "bleu": True, "chrf": True}
@@ -63,7 +69,13 @@ class Trainer:
         run: Run,
         seed: int,
         resume: bool = False,
+        processes: Processes | None = None,
     ) -> None:
+        """`processes`: those that train together; None: this one alone."""
+        self.processes = processes or Processes()
+        self.updater = Updater(
+            model=model, store=store, optimizer=optimizer, config=config, seed=seed, processes=self.processes
+        )
         self.model = model
         self.store = store
         self.optimizer = optimizer
@@ -73,14 +85,23 @@ class Trainer:
         self.run = run
         self.seed = seed
         self.peaks = [group["lr"] for group in optimizer.param_groups]
-        self.device = next(model.parameters()).device
+        self.ema = Ema(model, config.ema) if config.ema else None
+        self.kept = Kept(
+            run.last.parent,
+            last=config.keep_last,
+            best=config.keep_best,
+            metric=config.metric,
+            higher_is_better=HIGHER_IS_BETTER[config.metric],
+        )
         self.interruption = Interruption()
         self.now = Progress(corpus=store.fingerprint())
         self.tally = Tally()
         if resume:
             self.go_on()
-        board = Board(run.board, after=self.now.update) if config.tensorboard else None
-        self.metrics = Metrics(run.metrics, after=self.now.update, board=board)
+        if self.processes.is_first:
+            self.kept.forget_after(self.now.update)
+        board = Board(run.board, after=self.now.update) if config.tensorboard and self.processes.is_first else None
+        self.metrics = Metrics(run.metrics if self.processes.is_first else None, after=self.now.update, board=board)
         self.started = time.monotonic() - self.now.seconds
         self.is_late = self.is_over_time()
 
@@ -89,7 +110,9 @@ class Trainer:
         checkpoint = read_checkpoint(self.run.last)
         if checkpoint.progress.corpus != self.now.corpus:
             raise UserError(f"{self.run.path}: the training data are not those that this run was trained on")
-        checkpoint.restore(self.model, self.optimizer)
+        checkpoint.restore(self.model, self.optimizer, self.updater.scaler)
+        if self.ema is not None:
+            self.ema.restore(checkpoint.path, checkpoint.ema)
         self.now = checkpoint.progress
         self.schedule.restore(checkpoint.header["schedule"])
         self.tally = Tally.of(checkpoint.header["tally"])
@@ -98,26 +121,37 @@ class Trainer:
     def train(self) -> None:
         """Raises Unsuccessful when training diverges; the best weights of before stay. A signal saves and ends it."""
         try:
-            with self.interruption:
-                self.run_updates()
+            with (
+                self.interruption,
+                progress(
+                    "training",
+                    unit="updates",
+                    total=self.config.updates,
+                    done=self.now.update,
+                    shown=self.processes.is_first,
+                    in_log=False,
+                ) as bar,
+            ):
+                self.run_updates(bar)
+                self.try_average()
         finally:
             self.metrics.close()
         if self.now.best is None:
             raise Unsuccessful(f"no validation gave a finite {self.config.metric}: no best weights were saved")
 
-    def run_updates(self) -> None:
+    def run_updates(self, bar: Bar) -> None:
         """Update after update, with validations between, until there is a reason to stop."""
         if self.now.update >= self.config.updates:
             say(f"already at update {self.now.update}, and train.updates is {self.config.updates}: nothing to train")
         self.validate_if_due()
         for batches in self.micro_batches():
             self.make_update(batches)
-            self.is_late = self.is_over_time()
+            bar.advance()
+            self.is_late = bool(self.processes.largest(self.is_over_time()))
             if self.now.update % self.config.log_every == 0:
-                self.log()
+                self.log(bar)
             self.validate_if_due()
-            if self.interruption.number is not None:
-                self.end_early()
+            self.end_if_signalled()
             if self.config.save_every and self.now.update % self.config.save_every == 0:
                 self.save()
 
@@ -135,12 +169,13 @@ class Trainer:
         due = self.now.update % self.config.valid_every == 0 or last
         if not due or self.now.validated == self.now.update:
             return
-        try:
-            with self.interruption.breakable():
-                result = self.check()
-        except Interrupted:
+        self.take_note(self.check(self.averaged()))
+
+    def end_if_signalled(self) -> None:
+        """End where any process was told to."""
+        self.interruption.number = int(self.processes.largest(self.interruption.number or 0)) or None
+        if self.interruption.number is not None:
             self.end_early()
-        self.take_note(result)
 
     def end_early(self) -> NoReturn:
         """Save, say how to go on, and unwind the program."""
@@ -151,7 +186,17 @@ class Trainer:
     def save(self) -> None:
         """The newest checkpoint, in the place of the one before."""
         self.now.seconds = time.monotonic() - self.started
-        save_checkpoint(self.run.last, self.model, self.optimizer, self.now, self.schedule.state(), self.tally.state())
+        if self.processes.is_first:
+            save_checkpoint(
+                self.run.last,
+                self.model,
+                self.optimizer,
+                self.updater.scaler,
+                self.ema,
+                self.now,
+                self.schedule.state(),
+                self.tally.state(),
+            )
 
     def micro_batches(self) -> Iterator[list[list[int]]]:
         """The rows of the batches of each update to be made, from where training stands; an epoch's last update may
@@ -176,20 +221,21 @@ class Trainer:
 
     def make_update(self, rows: list[list[int]]) -> None:
         """One step of the optimizer on the gradient per target token of all these batches together."""
-        self.model.train()
+        place = (self.now.epoch, self.now.group)
         self.now.update += 1
         factor = self.schedule.factor(self.now.update)
         for group, peak in zip(self.optimizer.param_groups, self.peaks, strict=True):
             group["lr"] = peak * factor
-        tokens = sum(int(self.store.target_lengths[batch].sum()) for batch in rows)
-        sums = accumulate(self.model, self.store, rows, tokens, self.config.label_smoothing, self.device)
-        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm or math.inf)
+        sums, norm = self.updater.gradients(rows, place)
         if self.is_finite(sums, norm):
-            self.optimizer.step()
-            self.tally.add(sums, float(norm))
-        self.optimizer.zero_grad(set_to_none=True)
+            self.updater.step()
+            if self.ema is not None:
+                self.ema.update()
+            self.tally.add(sums, norm)
+            self.now.tokens += sums.tokens
+        self.updater.clear()
 
-    def is_finite(self, sums: LossSum, norm: Tensor) -> bool:
+    def is_finite(self, sums: LossSum, norm: float) -> bool:
         """Whether the update may be made; after train.bad_steps in a row that may not, training has failed.
 
         A finite loss with a perplexity beyond all floats is no better than nan: saturated gates stay finite for ever.
@@ -198,13 +244,14 @@ class Trainer:
             self.now.bad = 0
             return True
         self.now.bad += 1
+        self.now.skipped += 1
         say(f"update {self.now.update}: loss, gradient or perplexity is not finite: skipped ({self.now.bad} in a row)")
         if self.now.bad >= self.config.bad_steps:
             kept = f"{self.run.best} is the last good one" if self.now.best is not None else "no weights were saved"
             raise Unsuccessful(f"training diverged: non-finite loss up to update {self.now.update}; {kept}")
         return False
 
-    def log(self) -> None:
+    def log(self, bar: Bar) -> None:
         """Means since the last log, and what is left."""
         mean = self.tally.means()
         rate = self.optimizer.param_groups[0]["lr"]
@@ -213,6 +260,9 @@ class Trainer:
             f"update {self.now.update}/{self.config.updates}  epoch {self.now.passes:.2f}"
             f"  loss {mean.loss:.3f}  nll {mean.nll:.3f}  lr {rate:.2e}  norm {mean.norm:.2f}"
             f"  {mean.tokens_per_second:,.0f} tokens/s  left {clock(left)}"
+        )
+        bar.advance(
+            0, rate=f"{mean.tokens_per_second:,.0f} tokens/s", note=f"epoch {self.now.passes:.2f}  loss {mean.loss:.3f}"
         )
         self.metrics.event(
             event="train",
@@ -225,13 +275,41 @@ class Trainer:
         )
         self.tally = Tally()
 
-    def check(self) -> Validation:
-        """Validate, in time that is not training's. Whatever ends this early has changed nothing."""
+    def averaged(self) -> AbstractContextManager[None]:
+        """While it is open, the model has the weights that are judged and kept: the moving average, if there is one."""
+        return nullcontext() if self.ema is None else self.ema.in_place()
+
+    def check(self, weights: AbstractContextManager[None]) -> Validation:
+        """Validate with these weights, in time that is not training's. Whatever ends this early has changed nothing."""
         began = time.monotonic()
-        self.model.eval()
-        result = self.validate()
+        try:
+            with weights, self.interruption.breakable():
+                self.model.eval()
+                result = self.validate()
+        except Interrupted:
+            self.end_early()
         self.tally.leave_out(time.monotonic() - began)
         return result
+
+    def try_average(self) -> None:
+        """At the end: the mean of the newest kept weights is the run's, if validation finds none better."""
+        paths = self.processes.agree(self.kept.newest(self.config.average))
+        if len(paths) < 2:
+            return
+        mean = self.processes.agree(average_weights(paths) if self.processes.is_first else {})
+        value = float(getattr(self.check(weights_in_place(self.model, mean)), self.config.metric))
+        better = is_better(value, self.now.best, self.config.metric)
+        say(
+            f"average of the newest {len(paths)} weights: {self.config.metric} {value:.4f}, "
+            f"{'best so far' if better else f'best {self.now.best}'}"
+        )
+        self.metrics.event(event="average", **self.place(), weights=len(paths), score=value, better=better)
+        if better:
+            self.now.best = value
+            if self.processes.is_first:
+                with weights_in_place(self.model, mean):
+                    save_weights(self.run.best, self.model)
+            self.save()
 
     def take_note(self, result: Validation) -> None:
         """Whether it is the best so far; keep the best weights and the newest state."""
@@ -246,8 +324,11 @@ class Trainer:
             now.worse += 1
         now.validated = now.update
         self.schedule.validated(better)
-        if better:
-            save_weights(self.run.best, self.model)
+        if self.processes.is_first:
+            with self.averaged():
+                if better:
+                    save_weights(self.run.best, self.model)
+                self.kept.keep(now.update, value, self.model)
         say(
             f"valid {now.update}  loss {result.loss:.4f}  perplexity {result.perplexity:.2f}  BLEU {result.bleu:.2f}"
             f"  chrF {result.chrf:.2f}  {'best so far' if better else f'best {self.config.metric} {now.best}'}"
@@ -260,6 +341,8 @@ class Trainer:
         if self.metrics.board is not None and result.picture is not None:
             self.metrics.board.picture(result.picture(), now.update)
         self.save()
+        if self.processes.is_first:
+            self.kept.prune()
         if now.worse >= self.config.patience:
             say(f"no better {self.config.metric} in {now.worse} validations: training stops")
         if self.is_late:
@@ -269,23 +352,6 @@ class Trainer:
         """Where training is."""
         seconds = time.monotonic() - self.started
         return {"update": self.now.update, "epoch": round(self.now.passes, 4), "seconds": round(seconds, 3)}
-
-
-def accumulate(
-    model: EncoderDecoder,
-    store: PairStore,
-    rows: list[list[int]],
-    tokens: int,
-    smoothing: float,
-    device: torch.device,
-) -> LossSum:
-    """Add to the gradients those of the batches' summed loss / `tokens`; returns the summed loss, without its graph."""
-    loss, nll = torch.zeros((), device=device), torch.zeros((), device=device)
-    for batch in rows:
-        sums = batch_loss(model, store.batch(batch).to(device), smoothing=smoothing)
-        (sums.loss / tokens).backward()  # type: ignore[no-untyped-call]
-        loss, nll = loss + sums.loss.detach(), nll + sums.nll
-    return LossSum(loss, nll, tokens)
 
 
 def is_better(value: float, best: float | None, metric: str, by: float = 0.0) -> bool:

@@ -2,7 +2,8 @@
 
 loss = (1 - e) * -ln p(y) + e * mean_v(-ln p(v)) for each target token (Szegedy 2016, section 7), summed; padding counts
 nowhere. The gradient is made in the same pass as the loss: a chunk's logits are used up before the next ones are made.
-What an attention sampled is judged by the loss of what was predicted from it (`reinforce`).
+What an attention sampled is judged by the loss of what was predicted from it (`reinforce`). `r_drop` says what becomes
+of the loss where every pair is run twice.
 
 Shape letters: B sentences, T target positions, n valid target tokens, c of them in a chunk, R readout size, M mixture
 components, V vocabulary.
@@ -10,6 +11,8 @@ components, V vocabulary.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -20,6 +23,7 @@ from nmt.data.batch import Batch
 from nmt.model import masks
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.interface import CHUNK, mix
+from nmt.train.r_drop import PairLoss, paired, twice
 
 
 class LossSum(NamedTuple):
@@ -30,22 +34,44 @@ class LossSum(NamedTuple):
     tokens: int
 
 
-def batch_loss(model: EncoderDecoder, batch: Batch, *, smoothing: float = 0.0, chunk: int = CHUNK) -> LossSum:
-    """The batch's summed loss, the attention's own named terms included."""
+class Judged(NamedTuple):
+    """Of each token of a chunk: loss [c], with a gradient; -ln p(y) [c]; cross-entropy [c], or each pass's [c, 2]."""
+
+    loss: Tensor
+    nll: Tensor
+    cost: Tensor
+
+
+def batch_loss(
+    model: EncoderDecoder, batch: Batch, *, smoothing: float = 0.0, r_drop: float = 0.0, chunk: int = CHUNK
+) -> LossSum:
+    """The batch's summed loss, the attention's own named terms included.
+
+    With r_drop > 0 every pair is run twice in one batch of 2 B rows, and a token's loss is the mean of both passes'
+    smoothed cross-entropies plus r_drop * (KL(p_1 || p_2) + KL(p_2 || p_1)) / 2: half of the paper's sum, with its
+    alpha = 2 r_drop (`nmt.train.r_drop`). `tokens` counts each once; nll and the named terms are means of both passes,
+    and a sampled choice is judged by its own pass's cross-entropy, not by the divergence.
+    """
+    passes = 2 if r_drop > 0 else 1
+    if passes == 2:
+        batch = twice(batch)
     output = model(batch)
     valid = masks.valid_mask(batch.target_lengths, batch.target_out.shape[1])
-    states = output.states[valid]
+    states, target = output.states[valid], batch.target_out[valid]
     prior = None if output.log_prior is None else output.log_prior[valid]
+    if passes == 2:
+        states, target = paired(states), target[: len(target) // 2]
+        prior = None if prior is None else paired(prior)
     projection = model.decoder.projection
     loss, nll, costs = chunked_cross_entropy(
-        states, prior, batch.target_out[valid], projection.weight, projection.bias, smoothing=smoothing, chunk=chunk
+        states, prior, target, projection.weight, projection.bias, smoothing=smoothing, r_drop=r_drop, chunk=chunk
     )
     if output.log_choice is not None:
-        cost = output.log_choice.new_zeros(valid.shape).masked_scatter(valid, costs)
-        loss = loss + reinforce(model, output.log_choice, cost, valid)
+        cost = costs.new_zeros(valid.shape).masked_scatter(valid, costs.t())
+        loss = loss + reinforce(model, output.log_choice, cost, valid) / passes
     for extra in output.losses.values():
-        loss = loss + extra[valid].sum()
-    return LossSum(loss, nll, len(states))
+        loss = loss + extra[valid].sum() / passes
+    return LossSum(loss, nll, len(target))
 
 
 def reinforce(model: EncoderDecoder, log_choice: Tensor, cost: Tensor, valid: Tensor) -> Tensor:
@@ -73,16 +99,38 @@ def chunked_cross_entropy(
     bias: Tensor,
     *,
     smoothing: float,
+    r_drop: float = 0.0,
     chunk: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """States [n, R] (or [n, M, R] with log_prior [n, M]), target ids [n], projection [V, R] and [V] -> summed loss,
-    summed -ln p(target), and each token's loss [n]. Only the first has a gradient."""
+    summed -ln p(target), and each token's cross-entropy [n]. Only the first has a gradient.
+
+    With r_drop > 0 states and log_prior are both passes' ([n, 2, ...]), and so are the cross-entropies [n, 2]; the
+    second sum is then the passes' mean.
+    """
     prior = states.new_zeros(len(states), 0) if log_prior is None else log_prior
-    tokens = max(1, chunk // max(1, prior.shape[1]))
+    tokens = max(1, chunk // states.shape[1:-1].numel())
+    criterion = partial(_single, smoothing=smoothing)
+    if r_drop > 0:
+        criterion = partial(_pair, smoothing=smoothing, r_drop=r_drop)
     loss, nll, costs = _ChunkedCrossEntropy.apply(
-        states, prior, weight, bias, target, smoothing, tokens, torch.is_grad_enabled()
+        states, prior, weight, bias, target, criterion, tokens, torch.is_grad_enabled()
     )  # type: ignore[no-untyped-call]
     return loss, nll, costs
+
+
+def _single(logits: Tensor, ids: Tensor, *, smoothing: float) -> Judged:
+    loss, nll = _SmoothedNLL.apply(logits, ids, smoothing)  # type: ignore[no-untyped-call]
+    return Judged(loss, nll, loss.detach())
+
+
+def _pair(logits: Tensor, ids: Tensor, *, smoothing: float, r_drop: float) -> Judged:
+    return Judged(*PairLoss.apply(logits, ids, smoothing, r_drop))  # type: ignore[no-untyped-call]
+
+
+def full_precision(logits: Tensor) -> Tensor:
+    """Half-precision logits in float32: to keep their sums and logarithms in eight bits would lose the loss."""
+    return logits.float() if logits.dtype in (torch.bfloat16, torch.float16) else logits
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):
@@ -96,11 +144,13 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         weight: Tensor,
         bias: Tensor,
         target: Tensor,
-        smoothing: float,
+        criterion: Callable[[Tensor, Tensor], Judged],
         chunk: int,
         wanted: bool,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        costs, nlls = [states.new_zeros(0)], [states.new_zeros(0)]
+        losses: list[Tensor] = []
+        nlls: list[Tensor] = []
+        costs: list[Tensor] = []
         shared = [torch.zeros_like(weight), torch.zeros_like(bias)] if wanted else []
         own: list[tuple[Tensor, ...]] = []
         table, offset = (part.detach().requires_grad_(wanted) for part in (weight, bias))
@@ -109,11 +159,13 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         ):
             leaves = [x.detach().requires_grad_(wanted) for x in (part, log_prior)]
             with torch.set_grad_enabled(wanted):
-                logits = mix(F.linear(leaves[0], table, offset), leaves[1] if log_prior.shape[1] else None)
-                loss, nll = _SmoothedNLL.apply(logits, ids, smoothing)  # type: ignore[no-untyped-call]
-                total = loss.sum()
-            costs.append(loss.detach())
-            nlls.append(nll.detach())
+                logits = full_precision(F.linear(leaves[0], table, offset))
+                logits = mix(logits, leaves[1] if log_prior.shape[-1] else None)
+                judged = criterion(logits, ids)
+                total = judged.loss.sum()
+            losses.append(judged.loss.detach())
+            nlls.append(judged.nll)
+            costs.append(judged.cost)
             if wanted:
                 *mine, table_gradient, offset_gradient = torch.autograd.grad(
                     total, [*leaves, table, offset], allow_unused=True, materialize_grads=True
@@ -121,9 +173,9 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
                 own.append(tuple(mine))
                 shared = [shared[0].add_(table_gradient), shared[1].add_(offset_gradient)]
         ctx.gradients = [*(torch.cat(parts) for parts in zip(*own, strict=True)), *shared]
-        cost, nll = torch.cat(costs), torch.cat(nlls).sum()
-        ctx.mark_non_differentiable(cost, nll)
-        return cost.sum(), nll, cost
+        loss, nll, cost = torch.cat(losses).sum(), torch.cat(nlls).sum(), torch.cat(costs)
+        ctx.mark_non_differentiable(nll, cost)
+        return loss, nll, cost
 
     @staticmethod
     def backward(ctx: Any, *output: Tensor) -> tuple[Tensor | None, ...]:

@@ -1,4 +1,4 @@
-"""What training tells: events in metrics.jsonl for machines, and lines on stderr for people.
+"""What training tells machines: events in metrics.jsonl.
 
 Every event has `event`, `update`, `epoch` (fractions count), `seconds` since training began. `train` events have the
 means since the one before, per target token: `loss` (smoothed), `nll`, and `learning_rate`, `gradient_norm` (of the
@@ -11,27 +11,30 @@ from __future__ import annotations
 
 import json
 import math
-import sys
-from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from nmt.data.files import write_atomically
+from nmt.progress import clock as clock
+from nmt.progress import say as say
 from nmt.train.board import Board
 
 
 class Metrics:
     """Writes metrics.jsonl, and tells a board the same. A line is written at once and flushed, so a kill loses none.
 
-    A training that goes on after update `after` keeps the events up to it; what a killed one wrote later comes again.
+    path: None for a process that keeps none. A training that goes on after update `after` keeps the events up to it;
+    what a killed one wrote later comes again.
     """
 
-    def __init__(self, path: Path, after: int = 0, board: Board | None = None) -> None:
+    def __init__(self, path: Path | None, after: int = 0, board: Board | None = None) -> None:
         self.board = board
-        path.parent.mkdir(parents=True, exist_ok=True)
-        kept = events_up_to(path, after) if after and path.exists() else b""
-        write_atomically(path, kept)
-        self.file = open(path, "a", encoding="utf-8", newline="\n")  # noqa: SIM115 - it lives as long as the training
+        self.file: TextIO | None = None
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            kept = events_up_to(path, after) if after and path.exists() else b""
+            write_atomically(path, kept)
+            self.file = open(path, "a", encoding="utf-8", newline="\n")  # noqa: SIM115 - it lives as long as training
 
     def event(self, **values: Any) -> None:
         """One object on a line of its own; a number that is not finite, which JSON has no word for, is null."""
@@ -39,14 +42,16 @@ class Metrics:
             key: None if isinstance(value, float) and not math.isfinite(value) else value
             for key, value in values.items()
         }
-        self.file.write(json.dumps(known, ensure_ascii=False, allow_nan=False) + "\n")
-        self.file.flush()
+        if self.file is not None:
+            self.file.write(json.dumps(known, ensure_ascii=False, allow_nan=False) + "\n")
+            self.file.flush()
         if self.board is not None:
             self.board.event(known)
 
     def close(self) -> None:
         """No more events."""
-        self.file.close()
+        if self.file is not None:
+            self.file.close()
         if self.board is not None:
             self.board.close()
 
@@ -55,13 +60,3 @@ def events_up_to(path: Path, update: int) -> bytes:
     """The whole lines of metrics.jsonl whose events are not later; a line that a kill cut short has no end."""
     lines = path.read_bytes().split(b"\n")[:-1]
     return b"".join(line + b"\n" for line in lines if json.loads(line)["update"] <= update)
-
-
-def say(text: str) -> None:
-    """A line for people."""
-    print(text, file=sys.stderr, flush=True)
-
-
-def clock(seconds: float) -> str:
-    """Seconds as h:mm:ss."""
-    return str(timedelta(seconds=round(seconds)))

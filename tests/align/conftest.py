@@ -53,8 +53,11 @@ class ReversingModel:
     target_tokenizer = SimpleNamespace(digest="7" * 64, decode=lambda tokens: tokens)
     run = Path("runs/reversing")
 
-    def translate(self, lines: Sequence[str], *, weights: bool) -> list[SimpleNamespace]:
+    def translate(
+        self, lines: Sequence[str], *, weights: bool, advance: Callable[[int], None]
+    ) -> list[SimpleNamespace]:
         assert weights, "what is aligned carries its weights"
+        advance(len(lines))
         texts = [" ".join(reversed(split_words(line))).upper() for line in lines]
         return [SimpleNamespace(hypotheses=[SimpleNamespace(tokens=text)] if text else []) for text in texts]
 

@@ -62,6 +62,19 @@ def test_impossible_sizes_are_refused(overrides: tuple[str, ...], message: str) 
         check_sizes(compose([*CORPUS, *overrides]))
 
 
+@pytest.mark.parametrize("tied", ["none", "all"])
+@pytest.mark.parametrize("case", ["recurrent-bahdanau-gru", "transformer-pre-learned"])
+def test_words_of_both_sides_are_dropped(case: str, tied: str) -> None:
+    """In training alone, and with a rate that is one."""
+    model = build_model(case, f"model.tied={tied}", "model.word_dropout=0.5", source=29)
+    for training in (True, False):
+        for side in (model.train(training).encoder, model.decoder):
+            vectors = side.embedding(torch.full((50, 2), 5))  # type: ignore[attr-defined]
+            assert (vectors == 0).all(-1).any() == training
+    with pytest.raises(UserError, match=r"model.word_dropout is 1.0: allowed is 0 <= x < 1"):
+        build_model(case, "model.word_dropout=1.0")
+
+
 def test_checking_takes_no_memory() -> None:
     model = check_sizes(compose([*CORPUS, *RECURRENT, "model.encoder.hidden_size=100000", "attention=luong_general"]))
     assert all(parameter.is_meta for parameter in model.parameters())

@@ -49,6 +49,26 @@ def test_off_in_evaluation_and_at_rate_zero() -> None:
     assert Dropout(0.0)(x) is x
 
 
+@pytest.mark.parametrize("size", [(7, 1, 3), (7, 5, 1), (7, 5, 3)])
+def test_a_mask_drawn_before(size: tuple[int, ...]) -> None:
+    """What it broadcasts over is dropped together: here a column a row, or whole vectors; and again, the same."""
+    dropout, x = Dropout(0.5), torch.rand(7, 5, 3) + 1
+    drawn = dropout.draw(torch.empty(size))
+    out = dropout(x, drawn)
+    kept = (out != 0).to(x.dtype)
+    torch.testing.assert_close(out, 2 * kept * x)
+    assert torch.equal(drawn[0].expand_as(x), 2 * kept)
+    assert 0 < kept.mean() < 1
+    assert torch.equal(dropout(x, drawn), out)
+
+
+def test_nothing_is_drawn_where_nothing_is_dropped() -> None:
+    x = torch.randn(11, 5)
+    for dropout in (Dropout(0.5).eval(), Dropout(0.0)):
+        assert dropout.draw(x) == ()
+        assert dropout(x, ()) is x
+
+
 def test_seeds() -> None:
     """One seed, one mask; another seed, another."""
     masks = []

@@ -119,7 +119,9 @@ def test_direction_of_the_best_and_of_early_stopping(
     loaded = build_model(CASE, seed=8)
     load_weights(Run(tmp_path).best, loaded)
     assert torch.equal(weights(loaded), kept[best - 1])
-    read_checkpoint(Run(tmp_path).last).restore(loaded, torch.optim.SGD(loaded.parameters(), lr=0.1))
+    read_checkpoint(Run(tmp_path).last).restore(
+        loaded, torch.optim.SGD(loaded.parameters(), lr=0.1), torch.amp.GradScaler("cpu", enabled=False)
+    )
     assert torch.equal(weights(loaded), kept[-1])
     told = capsys.readouterr().err
     assert f"best {metric} {extreme}" in told
@@ -202,12 +204,12 @@ def test_validation_does_not_change_training(tmp_path: Path) -> None:
     assert len(set(losses[0])) == 20
 
 
-def test_dropout_acts_in_training(tmp_path: Path) -> None:
-    """Two trainings that differ in their random numbers alone."""
+def test_dropout_acts_in_training_by_place(tmp_path: Path) -> None:
+    """What is drawn follows from seed and place, and from nothing that was drawn before."""
     results = []
-    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        model = build_model(CASE, *DROPOUT)
-        torch.manual_seed(seed)
+    for name, before, overrides in (("a", 1, DROPOUT), ("b", 2, DROPOUT), ("c", 1, ())):
+        model = build_model(CASE, *overrides)
+        torch.manual_seed(before)
         trainer(tmp_path / name, model=model).train()
         results.append(weights(model))
     assert torch.equal(results[0], results[1])
@@ -346,3 +348,41 @@ def test_time_that_is_over_ends_in_a_validation(tmp_path: Path, capsys: pytest.C
     loop.train()
     assert loop.now.update == loop.now.validated == 1
     assert "train.max_minutes, 1e-05, are over: training stops" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("mean_is_better", [True, False])
+def test_the_mean_of_the_newest_is_tried_at_the_end(mean_is_better: bool, tmp_path: Path) -> None:
+    """It becomes the run's weights if it validates better than all before; the checkpoint keeps training's own."""
+    scores = [5.0, 4.0, 3.0, 1.0 if mean_is_better else 9.0]
+    seen: list[torch.Tensor] = []
+
+    def validate() -> Validation:
+        seen.append(weights(model))
+        return scored(scores[len(seen) - 1])
+
+    model = build_model(CASE)
+    trainer(tmp_path, model=model, validate=validate, valid_every=2, keep_last=2, average=2).train()
+    torch.testing.assert_close(seen[3], (seen[1] + seen[2]) / 2)
+    assert torch.equal(weights(model), seen[2])
+    best = build_model(CASE)
+    load_weights(Run(tmp_path).best, best)
+    assert torch.equal(weights(best), seen[3] if mean_is_better else seen[2])
+    assert read_checkpoint(Run(tmp_path).last).progress.best == min(scores)
+
+
+def test_a_moving_average_is_what_is_judged(tmp_path: Path) -> None:
+    """Validation sees it, the best weights are its, and training goes on as without it."""
+    seen: list[torch.Tensor] = []
+    models = [build_model(CASE), build_model(CASE)]
+
+    def validate() -> Validation:
+        seen.append(weights(models[1]))
+        return scored(1.0)
+
+    trainer(tmp_path / "plain", model=models[0]).train()
+    trainer(tmp_path / "ema", model=models[1], validate=validate, ema=0.9).train()
+    assert torch.equal(weights(models[0]), weights(models[1]))
+    best = build_model(CASE)
+    load_weights(Run(tmp_path / "ema").best, best)
+    assert torch.equal(weights(best), seen[0])
+    assert not torch.equal(seen[0], weights(models[1]))

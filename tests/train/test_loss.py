@@ -88,6 +88,24 @@ def test_without_gradients() -> None:
     torch.testing.assert_close(loss.clone(), _plain(parts, ids, 0.1).detach())
 
 
+@pytest.mark.parametrize("r_drop", [0.0, 2.0])
+def test_half_precision_ends_at_the_logits(r_drop: float) -> None:
+    """Under autocast the product is in bfloat16, everything after it in float32: the loss of rounded logits."""
+    states, weight, bias = torch.randn(TOKENS, 2, R), torch.randn(V, R).requires_grad_(), torch.randn(V)
+    states, ids = (states if r_drop else states[:, 0]).requires_grad_(), torch.randint(V, (TOKENS,))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss, nll, costs = chunked_cross_entropy(states, None, ids, weight, bias, smoothing=0.1, r_drop=r_drop, chunk=6)
+        logits = F.linear(states, weight, bias)
+    assert logits.dtype == torch.bfloat16
+    assert loss.dtype == nll.dtype == costs.dtype == torch.float32
+    rows = logits.float().reshape(-1, V)
+    wanted = F.cross_entropy(rows, ids.repeat_interleave(len(rows) // TOKENS), label_smoothing=0.1, reduction="none")
+    torch.testing.assert_close(costs.flatten(), wanted)
+    loss.backward()
+    assert weight.grad is not None
+    assert weight.grad.any()
+
+
 @pytest.fixture
 def rows_of_logits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many each product with the projection made."""

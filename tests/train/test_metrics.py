@@ -1,4 +1,4 @@
-"""metrics.jsonl and the clock."""
+"""metrics.jsonl."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import math
 from pathlib import Path
 
-from nmt.train.metrics import Metrics, clock
+from nmt.train.metrics import Metrics
 
 
 def test_events_are_there_at_once(tmp_path: Path) -> None:
@@ -16,7 +16,3 @@ def test_events_are_there_at_once(tmp_path: Path) -> None:
     (line,) = (tmp_path / "new" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
     assert json.loads(line) == {"event": "valid", "loss": None, "bleu": None, "signature": "é", "update": 1}
     metrics.close()
-
-
-def test_clock() -> None:
-    assert clock(3725.4) == "1:02:05"

@@ -24,6 +24,7 @@ from nmt.config import TrainConfig
 from nmt.errors import UserError
 from nmt.run import Run
 from nmt.train.checkpoint import read_checkpoint
+from nmt.train.kept import list_kept
 from nmt.train.loop import Trainer, Validation
 from nmt.train.schedule import InverseSquareRoot, Plateau
 from tests.laws.models import ToyStore, build_model, toy_store
@@ -62,6 +63,10 @@ def make(
         "metric": "loss",
         "patience": 1000,
         "bad_steps": 3,
+        "ema": 0.8,
+        "keep_last": 2,
+        "keep_best": 1,
+        "average": 2,
     }
     trainer = Trainer(
         model=model,
@@ -111,7 +116,9 @@ def everything(trainer: Trainer) -> dict[str, Tensor]:
         "numpy": torch.from_numpy(np.random.rand(3)),
         "python": torch.tensor([random.random() for _ in range(3)]),
     }
-    return {**trainer.model.state_dict(), **optimizer, **drawn}
+    assert trainer.ema is not None
+    ema = {f"ema.{name}": value for name, value in trainer.ema.state().items()}
+    return {**trainer.model.state_dict(), **optimizer, **drawn, **ema}
 
 
 def events(folder: Path) -> list[dict[str, Any]]:
@@ -148,6 +155,9 @@ def test_stopped_is_never_stopped(case: str, tmp_path: Path, capsys: pytest.Capt
     assert (second.now.best, second.now.worse) == (whole.now.best, whole.now.worse)
     best = [Run(tmp_path / name).best.read_bytes() for name in ("parts", "whole")]
     assert best[0] == best[1]
+    kept = [list_kept(tmp_path / name / "checkpoints") for name in ("parts", "whole")]
+    assert [one[1:] for one in kept[0]] == [one[1:] for one in kept[1]]
+    assert len(kept[0]) in (2, 3)
 
 
 def test_stopped_during_validation(tmp_path: Path) -> None:
@@ -238,7 +248,7 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert Run(tmp_path).last.read_bytes() == before
-    assert [path.name for path in Run(tmp_path).last.parent.iterdir()] == ["last.safetensors"]
+    assert {path.name for path in Run(tmp_path).last.parent.iterdir()} == {"last.safetensors", "update-4.safetensors"}
 
 
 def test_more_updates_than_at_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

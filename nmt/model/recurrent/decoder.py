@@ -19,14 +19,16 @@ from nmt.model.embedding import Embedding, Projection
 from nmt.model.interface import Attended, DecoderOutput, EncoderSizes, Memory, Step, mix
 from nmt.model.recurrent.bridge import Bridge
 from nmt.model.recurrent.stack import COMPONENTS, RecurrentStack
+from nmt.model.recurrent.variational import SentenceMasks
 from nmt.model.recurrent.wiring import AfterStep, BeforeStep, RecurrentState
 
 
 class RecurrentPrepared(NamedTuple):
-    """Once a sentence: what the attention prepared, and the stack's first state."""
+    """Once a sentence: what the attention prepared, the stack's first state, and dropout's masks that are shared."""
 
     attention: Any
     first: tuple[Tensor, ...]
+    masks: SentenceMasks
 
 
 class RecurrentDecoder(nn.Module):
@@ -34,7 +36,8 @@ class RecurrentDecoder(nn.Module):
 
     attention, wiring: classes (or any callables), built here where their sizes are known. tied: the output projection
     shares the embedding's table (two-way; three-way when the encoder has the same embedding), whose size the readout
-    then has; otherwise it has the hidden size.
+    then has; otherwise it has the hidden size. dropout_shared: dropout draws one mask a sentence for all its positions
+    (`variational`); the attention's own dropout goes on drawing afresh.
     """
 
     layers = 1  # of attention over the source
@@ -51,11 +54,13 @@ class RecurrentDecoder(nn.Module):
         layers: int = 1,
         cell: str = "gru",
         dropout: float = 0.0,
+        dropout_shared: bool = False,
         tied: bool = False,
     ) -> None:
         super().__init__()
         self.embedding = embedding
         self.dropout = Dropout(dropout)
+        self.dropout_shared = dropout_shared
         readout_size = embedding.size if tied else hidden_size
         self.wiring = wiring(
             attention=attention(query_size=hidden_size, memory_size=encoder.output_size),
@@ -86,9 +91,19 @@ class RecurrentDecoder(nn.Module):
         )
 
     def prepare(self, memory: Memory) -> RecurrentPrepared:
-        """Keys and the first state, a row a sentence."""
+        """Keys, the first state and shared masks, a row a sentence."""
         prepared = self.wiring.attention.prepare(memory.states, memory.valid, memory.summary)
-        return RecurrentPrepared(prepared, self.bridge(memory))
+        first = self.bridge(memory)
+        return RecurrentPrepared(prepared, first, self.draw(first[0]) if self.dropout_shared else SentenceMasks())
+
+    def draw(self, hidden: Tensor) -> SentenceMasks:
+        """Masks for the sentences whose first hidden state is [B, layers, H]; empty ones where nothing is dropped."""
+        rows, layers, _ = hidden.shape
+        return SentenceMasks(
+            embedded=self.dropout.draw(hidden.new_empty(rows, 1, self.embedding.size)),
+            between=tuple(mask for layer in range(layers - 1) for mask in self.dropout.draw(hidden[:, layer])),
+            output=self.dropout.draw(hidden.new_empty(rows, 1, self.projection.in_features)),
+        )
 
     def start(self, prepared: RecurrentPrepared) -> RecurrentState:
         """The state before the first token."""
@@ -102,26 +117,32 @@ class RecurrentDecoder(nn.Module):
 
     def step(self, token: Tensor, state: RecurrentState, prepared: RecurrentPrepared) -> Step:
         """Tokens [N] -> output for the position after them (T = 1) and the next state."""
-        embedded = self.dropout(self.embedding(token.unsqueeze(1)))
+        embedded = self.dropout(self.embedding(token.unsqueeze(1)), prepared.masks.embedded)
         word_weight, feed_weight = self.stack.split_input(embedded.shape[-1])
         gates = self.gates(embedded, word_weight)[:, 0]
-        trace, attended, state = self.wiring.advance(gates, feed_weight, state, prepared.attention, self.stack)
-        return Step(self.output(self.wiring.finish(trace, embedded), [attended]), state)
+        trace, attended, state = self.advance(gates, feed_weight, state, prepared)
+        return Step(self.output(self.wiring.finish(trace, embedded, prepared.masks), [attended]), state)
+
+    def advance(
+        self, gates: Tensor, feed_weight: Tensor, state: RecurrentState, prepared: RecurrentPrepared
+    ) -> tuple[Tensor, Attended, RecurrentState]:
+        """The wiring's own `advance`, from what was prepared."""
+        return self.wiring.advance(gates, feed_weight, state, prepared.attention, self.stack, prepared.masks)
 
     def forward(self, target_in: Tensor, prepared: RecurrentPrepared, weights_of: Sequence[int] = ()) -> DecoderOutput:
         """Ids [B, T] -> output for every position; in one call of everything where nothing feeds back."""
-        embedded = self.dropout(self.embedding(target_in))
+        embedded = self.dropout(self.embedding(target_in), prepared.masks.embedded)
         if isinstance(self.wiring, AfterStep) and not self.wiring.feeds_back:
             return self.together(self.wiring, embedded, prepared)
         return self.one_by_one(embedded, prepared)
 
     def together(self, wiring: AfterStep, embedded: Tensor, prepared: RecurrentPrepared) -> DecoderOutput:
         """All positions at once: one recurrent call, one attention call."""
-        states, _ = self.stack.run(embedded, prepared.first)
+        states, _ = self.stack.run(embedded, prepared.first, prepared.masks.between)
         position = torch.arange(embedded.shape[1], device=embedded.device).unsqueeze(0)
         state = wiring.attention.start(prepared.attention)
         attended, _ = wiring.attention(states, prepared.attention, state, position)
-        return self.output(wiring.attentional(states, attended), [attended])
+        return self.output(wiring.attentional(states, attended, prepared.masks), [attended])
 
     def one_by_one(self, embedded: Tensor, prepared: RecurrentPrepared) -> DecoderOutput:
         """Position after position, with the embeddings' share of the gates computed for all of them before."""
@@ -129,10 +150,10 @@ class RecurrentDecoder(nn.Module):
         state = self.start(prepared)
         traces, reads = [], []
         for gates in self.gates(embedded, word_weight).unbind(1):
-            trace, attended, state = self.wiring.advance(gates, feed_weight, state, prepared.attention, self.stack)
+            trace, attended, state = self.advance(gates, feed_weight, state, prepared)
             traces.append(trace)
             reads.append(attended)
-        return self.output(self.wiring.finish(torch.cat(traces, dim=1), embedded), reads)
+        return self.output(self.wiring.finish(torch.cat(traces, dim=1), embedded, prepared.masks), reads)
 
     def gates(self, embedded: Tensor, word_weight: Tensor) -> Tensor:
         """The embeddings' share of layer 0's input gates, bias included: [N, T, G H]."""

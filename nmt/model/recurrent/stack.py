@@ -11,8 +11,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from nmt.model.dropout import Dropout
+from nmt.model.recurrent.variational import run_layers
 
 CELLS = {"gru": nn.GRU, "lstm": nn.LSTM}
 COMPONENTS = {"gru": 1, "lstm": 2}  # hidden state; and an LSTM's cell
@@ -49,19 +51,30 @@ class RecurrentStack(nn.Module):
         weight: Tensor = self.rnn.weight_ih_l0
         return weight[:, :first], weight[:, first:]
 
-    def run(self, inputs: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """Inputs [N, T, I] and state -> (top layer's hidden states [N, T, H], last state)."""
+    def run(
+        self, inputs: Tensor, state: tuple[Tensor, ...], between: tuple[Tensor, ...] = ()
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """Inputs [N, T, I] and state -> (top layer's hidden states [N, T, H], last state).
+
+        between: masks [N, H] for what each layer but the last gives the next, at all positions; () for fresh ones.
+        """
         parts = tuple(part.transpose(0, 1).contiguous() for part in state)
-        outputs, last = self.rnn(inputs, parts if len(parts) == 2 else parts[0])
-        last = last if isinstance(last, tuple) else (last,)
+        if between:
+            rows, steps = inputs.shape[:2]
+            packed = pack_padded_sequence(inputs, torch.full((rows,), steps), batch_first=True)
+            packed, last = run_layers(self.rnn, packed, parts, between)
+            outputs, _ = pad_packed_sequence(packed, batch_first=True)
+        else:
+            outputs, last = self.rnn(inputs, parts if len(parts) == 2 else parts[0])
+            last = last if isinstance(last, tuple) else (last,)
         return outputs, tuple(part.transpose(0, 1) for part in last)
 
-    def step(self, gates: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """Layer 0's input gates W x + b [N, G H] and state -> the next state."""
+    def step(self, gates: Tensor, state: tuple[Tensor, ...], between: tuple[Tensor, ...] = ()) -> tuple[Tensor, ...]:
+        """Layer 0's input gates W x + b [N, G H] and state -> the next state; between as in `run`."""
         nexts: list[tuple[Tensor, ...]] = []
         for layer in range(self.layers):
             if layer > 0:
-                below = self.between(nexts[-1][0])
+                below = self.between(nexts[-1][0], between[layer - 1 : layer])
                 gates = F.linear(
                     below, getattr(self.rnn, f"weight_ih_l{layer}"), getattr(self.rnn, f"bias_ih_l{layer}")
                 )

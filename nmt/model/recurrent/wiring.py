@@ -18,6 +18,7 @@ from nmt.model.attention.attention import AttentionLike
 from nmt.model.dropout import Dropout
 from nmt.model.interface import Attended
 from nmt.model.recurrent.stack import RecurrentStack
+from nmt.model.recurrent.variational import SentenceMasks
 
 
 class RecurrentState(NamedTuple):
@@ -49,6 +50,15 @@ def beside(states: Tensor, context: Tensor) -> Tensor:
     return torch.cat([context, states], dim=-1)
 
 
+def drop_output(dropout: Dropout, units: Tensor, masks: SentenceMasks) -> Tensor:
+    """Readout states [N, T, R] (or [N, T, M, R]), dropped; a sentence's mask serves all components of a mixture."""
+    drawn = masks.output
+    if units.dim() == 4:
+        drawn = tuple(mask.unsqueeze(2) for mask in drawn)
+    output: Tensor = dropout(units, drawn)
+    return output
+
+
 class AfterStep(nn.Module):
     """Luong 2015: step, attend with the new state, a_t = tanh(W_c [c_t; h_t]) (equation 5), predict from a_t.
 
@@ -75,31 +85,36 @@ class AfterStep(nn.Module):
         self.combine = nn.Linear(attention.context_size + hidden_size, readout_size, bias=False)
         self.dropout = Dropout(dropout)
 
-    def attentional(self, states: Tensor, attended: Attended) -> Tensor:
+    def attentional(self, states: Tensor, attended: Attended, masks: SentenceMasks) -> Tensor:
         """Hidden states [N, T, H] and what they read -> attentional states [N, T, R] (or [N, T, M, R])."""
-        output: Tensor = self.dropout(torch.tanh(self.combine(beside(states, attended.context))))
-        return output
+        return drop_output(self.dropout, torch.tanh(self.combine(beside(states, attended.context))), masks)
 
     def advance(
-        self, gates: Tensor, feed_weight: Tensor, state: RecurrentState, prepared: Any, stack: RecurrentStack
+        self,
+        gates: Tensor,
+        feed_weight: Tensor,
+        state: RecurrentState,
+        prepared: Any,
+        stack: RecurrentStack,
+        masks: SentenceMasks,
     ) -> tuple[Tensor, Attended, RecurrentState]:
         """The embedding's share of the input gates [N, G H] -> (a_t [N, 1, R], what was read, next state)."""
         if self.feed_size:
             gates = gates + F.linear(state.feed, feed_weight)
-        layers = stack.step(gates, state.stack)
+        layers = stack.step(gates, state.stack, masks.between)
         position = state.position.unsqueeze(1)
         query = layers[0][:, -1:]
         attended, attention = self.attention(query, prepared, state.attention, position)
-        output = self.attentional(query, attended)
+        output = self.attentional(query, attended, masks)
         feed = state.feed
         if self.feed_size and attended.log_prior is None:
             feed = output.squeeze(1)
         elif self.feed_size:
             mean = attended._replace(context=expected(attended), log_prior=None)
-            feed = self.attentional(query, mean).squeeze(1)
+            feed = self.attentional(query, mean, masks).squeeze(1)
         return output, attended, RecurrentState(layers, feed, attention, state.position + 1)
 
-    def finish(self, traces: Tensor, embedded: Tensor) -> Tensor:
+    def finish(self, traces: Tensor, embedded: Tensor, masks: SentenceMasks) -> Tensor:
         """`advance` left nothing to do."""
         return traces
 
@@ -132,24 +147,29 @@ class BeforeStep(nn.Module):
         self.dropout = Dropout(dropout)
 
     def advance(
-        self, gates: Tensor, feed_weight: Tensor, state: RecurrentState, prepared: Any, stack: RecurrentStack
+        self,
+        gates: Tensor,
+        feed_weight: Tensor,
+        state: RecurrentState,
+        prepared: Any,
+        stack: RecurrentStack,
+        masks: SentenceMasks,
     ) -> tuple[Tensor, Attended, RecurrentState]:
         """The embedding's share of the input gates [N, G H] -> ([c_t; s_{t-1}] [N, 1, D + H], what was read, next)."""
         query = state.top.unsqueeze(1)
         attended, attention = self.attention(query, prepared, state.attention, state.position.unsqueeze(1))
         context = expected(attended).squeeze(1)
-        layers = stack.step(gates + F.linear(context, feed_weight), state.stack)
+        layers = stack.step(gates + F.linear(context, feed_weight), state.stack, masks.between)
         return (
             beside(query, attended.context),
             attended,
             RecurrentState(layers, state.feed, attention, state.position + 1),
         )
 
-    def finish(self, traces: Tensor, embedded: Tensor) -> Tensor:
+    def finish(self, traces: Tensor, embedded: Tensor, masks: SentenceMasks) -> Tensor:
         """[c_t; s_{t-1}] [N, T, D + H] and embeddings [N, T, E] -> maxout units [N, T, R]."""
         word = self.deep_embedding(embedded)
         if traces.dim() == 4:
             word = word.unsqueeze(2)
         units = self.deep(traces) + word
-        output: Tensor = self.dropout(units.unflatten(-1, (-1, 2)).amax(-1))
-        return output
+        return drop_output(self.dropout, units.unflatten(-1, (-1, 2)).amax(-1), masks)

@@ -1,0 +1,134 @@
+"""One update of the weights: the gradients of its batches, added up over batches and processes, and the step.
+
+A batch's random numbers (dropout, draws) are a function of the seed and of the batch's place in training: an update
+comes out the same after a stop, and whichever process makes it. A batch for which memory does not suffice is halved.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nmt.config import TrainConfig
+from nmt.data.store import PairStore
+from nmt.errors import UserError
+from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.progress import say
+from nmt.train.distributed import Processes
+from nmt.train.loss import LossSum, batch_loss
+
+FIRST_SCALE = 2.0**12  # of float16's loss; it is halved and doubled by what happens
+
+
+class Updater:
+    """Makes updates. Gradients are those of the summed loss / target tokens of all batches of all processes."""
+
+    def __init__(
+        self,
+        *,
+        model: EncoderDecoder,
+        store: PairStore,
+        optimizer: torch.optim.Optimizer,
+        config: TrainConfig,
+        seed: int,
+        processes: Processes,
+    ) -> None:
+        self.model = model
+        self.store = store
+        self.optimizer = optimizer
+        self.config = config
+        self.seed = seed
+        self.processes = processes
+        self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        self.device = next(model.parameters()).device
+        self.dtype = getattr(torch, config.precision)
+        self.scaler = torch.amp.GradScaler(
+            self.device.type, init_scale=FIRST_SCALE, enabled=self.dtype == torch.float16
+        )
+
+    def gradients(self, batches: Sequence[Sequence[int]], place: tuple[int, ...]) -> tuple[LossSum, float]:
+        """Leave in the parameters the gradients of these batches (rows of the store), clipped; the summed loss of all,
+        and the gradient's norm before clipping. `place`: of the update in training, like no other's."""
+        self.model.train()
+        tokens = sum(int(self.store.target_lengths[rows].sum()) for rows in batches)
+        sums = torch.zeros(2, dtype=torch.float64, device=self.device)
+        for number, rows in self.processes.share(list(enumerate(batches))):
+            seed_generators(self.seed, *place, number)
+            self.add(rows, tokens, sums)
+        self.add_up(sums)
+        self.scaler.unscale_(self.optimizer)
+        norm = torch.nn.utils.clip_grad_norm_(self.parameters, self.config.clip_norm or math.inf)
+        return LossSum(sums[0], sums[1], tokens), float(norm)
+
+    def step(self) -> None:
+        """The optimizer's, on the gradients that were left."""
+        self.scaler.step(self.optimizer)
+
+    def clear(self) -> None:
+        """Forget the gradients."""
+        self.scaler.update()
+        self.optimizer.zero_grad(set_to_none=True)
+
+    def add(self, rows: Sequence[int], tokens: int, sums: Tensor) -> None:
+        """Add a batch's gradients / `tokens` to those there are, all or none of them, and its loss to `sums`."""
+        found = self.try_batch(rows, tokens)
+        if found is not None:
+            own, gradients = found
+            sums += torch.stack([own.loss.detach(), own.nll])
+            for parameter, gradient in zip(self.parameters, gradients, strict=True):
+                if gradient is not None:
+                    parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
+            return
+        if len(rows) == 1:
+            raise UserError("memory does not suffice for one sentence pair: lower data.max_length or the model's sizes")
+        say(f"memory does not suffice for {len(rows)} pairs at once: the batch is split in two")
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+        for half in (rows[: len(rows) // 2], rows[len(rows) // 2 :]):
+            self.add(half, tokens, sums)
+
+    def try_batch(self, rows: Sequence[int], tokens: int) -> tuple[LossSum, tuple[Tensor | None, ...]] | None:
+        """The batch's summed loss and its gradients / `tokens`; None where memory does not suffice."""
+        try:
+            batch = self.store.batch(rows).to(self.device)
+            with torch.autocast(self.device.type, self.dtype, enabled=self.dtype != torch.float32):
+                sums = batch_loss(self.model, batch, smoothing=self.config.label_smoothing, r_drop=self.config.r_drop)
+            loss = self.scaler.scale(sums.loss / tokens)
+            return sums, torch.autograd.grad(loss, self.parameters, allow_unused=True)
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+        return None
+
+    def add_up(self, sums: Tensor) -> None:
+        """Gradients, summed loss and what else training moves, over all processes; one without batches adds zeros."""
+        if self.processes.size == 1:
+            return
+        for parameter in self.parameters:
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+        self.processes.add_up([sums, *(parameter.grad for parameter in self.parameters if parameter.grad is not None)])
+        moved = [buffer for buffer in self.model.buffers() if buffer.is_floating_point()]
+        self.processes.add_up(moved)
+        for buffer in moved:
+            buffer /= self.processes.size
+
+
+def seed_generators(*place: int) -> None:
+    """Set torch's generators, NumPy's and Python's by the numbers of a place."""
+    words = np.random.SeedSequence(place).generate_state(3)
+    torch.manual_seed(int(words[0]))
+    np.random.seed(int(words[1]))
+    random.seed(int(words[2]))
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an allocator has refused: a GPU's, Python's, or torch's for the CPU, whose error has no class."""
+    if isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError)):
+        return True
+    return any(words in str(error) for words in ("can't allocate memory", "not enough memory"))

@@ -1,0 +1,97 @@
+"""`torchrun ... -m nmt.cli.train`: two processes train what one trains, and one that dies does not end the job."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from tests.integration.test_resume import SETTINGS, told, whole
+from tests.integration.test_train import environment
+from tests.integration.toy import SHORT, data, read, train
+from tests.train.test_distributed import torchrun
+
+__all__ = ["whole"]  # a fixture
+
+
+def started(toy: Path, run: Path, *overrides: str, restarts: int = 0) -> subprocess.Popen[str]:
+    settings = [*SHORT, *data(toy, "rev", "train"), *SETTINGS, *overrides, f"run={run}"]
+    command = torchrun(2, "-m", "nmt.cli.train", *settings, max_restarts=restarts)
+    return subprocess.Popen(
+        command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def process_of(rank: int, run: Path) -> int | None:
+    """The process id of the worker with this number."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            variables = (folder / "environ").read_bytes().split(b"\0")
+            words = (folder / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if f"RANK={rank}".encode() in variables and f"run={run}".encode() in words:
+            return int(folder.name)
+    return None
+
+
+def kill_after_a_checkpoint(rank: int, run: Path, job: subprocess.Popen[str]) -> None:
+    """SIGKILL for one process, as soon as there is something to go on from."""
+    while not (run / "checkpoints" / "last.safetensors").exists():
+        assert job.poll() is None, job.communicate()[1]
+        time.sleep(0.01)
+    victim = process_of(rank, run)
+    assert victim is not None
+    os.kill(victim, signal.SIGKILL)
+
+
+def test_two_processes_are_one(whole: Path, toy: Path, tmp_path: Path) -> None:
+    """Losses, dev scores, the weights, all to the last bit; one process speaks, and ends in the run."""
+    run = tmp_path / "run"
+    job = started(toy, run)
+    out, err = job.communicate(timeout=300)
+    assert job.returncode == 0, err
+    assert told(run) == told(whole)
+    assert (run / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
+    assert len(re.findall("2 processes; 1 threads; cpu", err)) == 1
+    assert len(re.findall("^update 12/12", err, re.M)) == 1
+    assert out.count(str(run)) == 1
+
+
+def test_a_process_that_dies_is_started_again(toy: Path, tmp_path: Path) -> None:
+    """All of them are, and go on from the newest checkpoint to what was never interrupted."""
+    slower = ("train.updates=60", "train.save_every=1", "train.valid_every=60", "train.log_every=60")
+    runs = [tmp_path / name for name in ("whole", "killed")]
+    train(runs[0], *data(toy, "rev", "train"), *SETTINGS, *slower)
+    job = started(toy, runs[1], *slower, restarts=1)
+    kill_after_a_checkpoint(1, runs[1], job)
+    _, err = job.communicate(timeout=300)
+    assert job.returncode == 0, err
+    assert "going on after update" in err
+    assert (runs[0] / "model.safetensors").read_bytes() == (runs[1] / "model.safetensors").read_bytes()
+
+
+def test_a_process_that_dies_for_good_ends_the_job(toy: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    job = started(toy, run, "train.updates=100000", "train.save_every=1", "train.log_every=100")
+    kill_after_a_checkpoint(1, run, job)
+    _, err = job.communicate(timeout=300)
+    assert job.returncode != 0
+    assert re.search(r"rank\s*:\s*1", err), err
+    assert read(run / "metrics.jsonl") is not None
+
+
+def test_a_signal_ends_all_after_the_same_update(toy: Path, tmp_path: Path) -> None:
+    """torchrun passes it on; the run has saved, and says how to go on."""
+    run = tmp_path / "run"
+    job = started(toy, run, "train.updates=100000", "train.save_every=1", "train.log_every=100")
+    while not (run / "checkpoints" / "last.safetensors").exists():
+        assert job.poll() is None
+        time.sleep(0.01)
+    job.send_signal(signal.SIGTERM)
+    _, err = job.communicate(timeout=300)
+    assert job.returncode != 0
+    assert re.search(r"stopped after update \d+: nmt train resume=", err), err
