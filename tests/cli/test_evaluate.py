@@ -21,7 +21,7 @@ REFERENCES = HYPOTHESES.replace("park", "park today").replace("books", "good boo
 class UpperCaser:
     """Translates into capitals."""
 
-    def translate(self, lines: Sequence[str]) -> list[SimpleNamespace]:
+    def translate(self, lines: Sequence[str], advance: object) -> list[SimpleNamespace]:
         return [SimpleNamespace(text=line.upper()) for line in lines]
 
 

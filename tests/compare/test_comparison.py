@@ -53,7 +53,7 @@ def test_cells_trained_otherwise(comparison: Comparison, finish: Finish) -> None
     finish(bahdanau(1))
     comparison.check([bahdanau(1), none(1)])
     other(comparison, "threads=2").check([bahdanau(1)])
-    with pytest.raises(UserError, match=r"bahdanau,seed=1: .* otherwise \(train.updates 700 -> 5\); choose another"):
+    with pytest.raises(UserError, match=r"bahdanau,seed=1: .* otherwise \(train.updates 1050 -> 5\); choose another"):
         other(comparison, "train.updates=5").check([none(1), bahdanau(1)])
 
 

@@ -78,13 +78,13 @@ def test_python_block(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("line", [line for kind, block in BLOCKS if not kind for line in block.splitlines()])
-def test_settings_of_attention_build(line: str) -> None:
+def test_settings_build(line: str) -> None:
     """Blocks without a language are settings, to be added to a training."""
     check_sizes(compose([*CORPUS, *line.partition("#")[0].split()]))
 
 
 def test_there_are_such_settings() -> None:
-    assert [kind for kind, _ in BLOCKS].count("") == 1
+    assert [kind for kind, _ in BLOCKS].count("") == 2
 
 
 @pytest.mark.parametrize("line", re.findall(r"`nmt compare (.*?)`", TEXT))
