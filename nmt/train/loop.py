@@ -303,7 +303,6 @@ class Trainer:
             f"average of the newest {len(paths)} weights: {self.config.metric} {value:.4f}, "
             f"{'best so far' if better else f'best {self.now.best}'}"
         )
-        self.metrics.event(event="average", **self.place(), weights=len(paths), score=value, better=better)
         if better:
             self.now.best = value
             if self.processes.is_first:
