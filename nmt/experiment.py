@@ -187,11 +187,14 @@ def check_data(config: Config) -> None:
 def make_tokenizers(config: Config, folder: Path, processes: Processes) -> tuple[Tokenizer, Tokenizer]:
     """source.model and target.model, left in `folder`: the first process trains them, the others get the same."""
     names = ("source.model", "target.model")
+    own: list[bytes] = []
     if processes.is_first:
         train_tokenizers(config, folder)
-    files = processes.agree([(folder / name).read_bytes() for name in names] if processes.is_first else [])
-    for name, content in zip(names, files, strict=True):
-        write_atomically(folder / name, content)
+        own = [(folder / name).read_bytes() for name in names]
+    files = processes.agree(own)
+    if not processes.is_first:
+        for name, content in zip(names, files, strict=True):
+            write_atomically(folder / name, content)
     return Tokenizer.load(folder / "source.model"), Tokenizer.load(folder / "target.model")
 
 
@@ -256,7 +259,10 @@ def make_validation(
     sources, references = map(list, zip(*part_pairs(config.data, "valid"), strict=True))
 
     def validate() -> Validation:
-        loss, tokens = processes.agree(token_loss(translator.model, store, batch_tokens=config.train.batch_tokens))
+        own_loss = (0.0, 0)
+        if processes.is_first:
+            own_loss = token_loss(translator.model, store, batch_tokens=config.train.batch_tokens)
+        loss, tokens = processes.agree(own_loss)
         if not math.isfinite(loss):  # search has nothing to choose by; the loop says what becomes of such a training
             return Validation(loss, tokens, math.nan, math.nan, "", ())
         own = processes.share(sources)

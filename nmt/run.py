@@ -86,24 +86,28 @@ class Run:
         return Tokenizer.load(self.tokenizer_file("source")), Tokenizer.load(self.tokenizer_file("target"))
 
 
-def save_weights(path: Path, model: nn.Module) -> None:
-    """All parameters and buffers; a tied table once."""
+def save_weights(path: Path, model: nn.Module, header: dict[str, str] | None = None) -> None:
+    """All parameters and buffers; a tied table once. header: what else the file says, as text."""
     from safetensors.torch import save
 
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in named_tensors(model)}
-    write_atomically(path, save(tensors))
+    write_atomically(path, save(tensors, metadata=header))
 
 
 def load_weights(path: Path, model: nn.Module) -> None:
     """Into a model of the same configuration. UserError for a damaged file, or one of another model."""
+    put_tensors(path, read_weights(path), model)
+
+
+def read_weights(path: Path) -> dict[str, torch.Tensor]:
+    """All tensors of a file, by name. UserError for one that is missing or damaged."""
     from safetensors import SafetensorError
     from safetensors.torch import load
 
     try:
-        stored = load(path.read_bytes())
+        return load(path.read_bytes())
     except (OSError, SafetensorError) as error:
         raise UserError(f"{path}: these are no weights: {error}") from error
-    put_tensors(path, stored, model)
 
 
 def put_tensors(path: Path, stored: Mapping[str, torch.Tensor], model: nn.Module) -> None:

@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     from nmt.compare.kinds import gather
     from nmt.compare.report import write_report
     from nmt.compare.training import train_cells
-    from nmt.train.metrics import say
+    from nmt.progress import say
 
     if arguments.jobs < 1:
         raise UserError(f"--jobs is {arguments.jobs}: allowed is 1 or more")

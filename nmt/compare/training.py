@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from nmt.compare.cells import Cell
 from nmt.compare.comparison import Comparison
-from nmt.train.metrics import clock, say
+from nmt.progress import clock, say
 
 POLL = 0.2  # seconds
 PATIENCE = 30.0  # seconds that a training gets to end when it is told to

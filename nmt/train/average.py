@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from nmt.errors import UserError
-from nmt.run import named_tensors
+from nmt.run import named_tensors, read_weights
 
 
 def average_weights(paths: Sequence[Path]) -> dict[str, Tensor]:
@@ -26,7 +26,7 @@ def average_weights(paths: Sequence[Path]) -> dict[str, Tensor]:
         raise UserError("there are no weights to average")
     sums: dict[str, Tensor] = {}
     for path in paths:
-        newest = read_tensors(path)
+        newest = read_weights(path)
         if not sums:
             sums = {name: torch.zeros_like(tensor, dtype=torch.float64) for name, tensor in newest.items()}
         check_alike(path, newest, paths[0], sums)
@@ -36,17 +36,6 @@ def average_weights(paths: Sequence[Path]) -> dict[str, Tensor]:
         name: (sums[name] / len(paths)).to(tensor.dtype) if tensor.is_floating_point() else tensor
         for name, tensor in newest.items()
     }
-
-
-def read_tensors(path: Path) -> dict[str, Tensor]:
-    """All tensors of a file, by name. UserError for one that is missing or damaged."""
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    try:
-        return load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise UserError(f"{path}: these are no weights: {error}") from error
 
 
 def check_alike(path: Path, own: Mapping[str, Tensor], first: Path, others: Mapping[str, Tensor]) -> None:
@@ -62,17 +51,21 @@ def check_alike(path: Path, own: Mapping[str, Tensor], first: Path, others: Mapp
 
 @contextmanager
 def weights_in_place(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None]:
-    """While this is open, the model has these weights; then its own again, bit for bit."""
-    own = {name: tensor.clone() for name, tensor in named_tensors(model)}
+    """While this is open, the model has these weights, of all it has or of some; then its own again, bit for bit.
+
+    Values are copied, not tensors exchanged: what refers to the parameters (a fused LSTM, an optimizer) still does.
+    """
+    tensors = {name: tensor for name, tensor in named_tensors(model) if name in weights}
+    own = {name: tensor.detach().clone() for name, tensor in tensors.items()}
     try:
-        copy_weights(model, weights)
+        copy_into(tensors, weights)
         yield
     finally:
-        copy_weights(model, own)
+        copy_into(tensors, own)
 
 
 @torch.no_grad()
-def copy_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
-    """The values into the model's own tensors."""
-    for name, tensor in named_tensors(model):
-        tensor.copy_(weights[name])
+def copy_into(tensors: Mapping[str, Tensor], values: Mapping[str, Tensor]) -> None:
+    """The value of each into its tensor."""
+    for name, tensor in tensors.items():
+        tensor.copy_(values[name])

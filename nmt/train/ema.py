@@ -12,14 +12,15 @@ the average reaches back over about a tenth of training until `decay` bounds it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
 from nmt.errors import UserError
+from nmt.train.average import weights_in_place
 
 WEIGHTS, UPDATES = "weights.", "updates"
 
@@ -34,6 +35,7 @@ class Ema:
         if not 0 < decay < 1:
             raise ValueError(f"decay is {decay}: allowed is 0 < x < 1")
         named = dict(model.named_parameters())
+        self.model = model
         self.decay = decay
         self.names = list(named)
         self.parameters: list[Tensor] = list(named.values())
@@ -62,22 +64,6 @@ class Ema:
             average.copy_(state[WEIGHTS + name])
         self.updates = int(state[UPDATES])
 
-    @contextmanager
-    def in_place(self) -> Iterator[None]:
-        """While this is open, the model has the averages; then its own weights again, bit for bit, whatever happened.
-
-        Values are copied, not tensors exchanged: what refers to the parameters (a fused LSTM, an optimizer, a compiled
-        graph) goes on doing so.
-        """
-        own = [parameter.detach().clone() for parameter in self.parameters]
-        try:
-            copy_into(self.parameters, self.averages)
-            yield
-        finally:
-            copy_into(self.parameters, own)
-
-
-@torch.no_grad()
-def copy_into(tensors: list[Tensor], values: list[Tensor]) -> None:
-    """The values of each into its tensor."""
-    torch._foreach_copy_(tensors, values)
+    def in_place(self) -> AbstractContextManager[None]:
+        """While it is open, the model has the averages; then its own weights again, whatever happened."""
+        return weights_in_place(self.model, dict(zip(self.names, self.averages, strict=True)))

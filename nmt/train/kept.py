@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 from torch import nn
 
-from nmt.data.files import write_atomically
 from nmt.errors import UserError
-from nmt.run import named_tensors
+from nmt.run import save_weights
 
 NAME = re.compile(r"update-(\d+)\.safetensors")
 TEMPORARY = re.compile(r"\.[0-9a-f]{16}\.part")  # what nmt.data.files writes to before a file has its name
@@ -58,7 +57,7 @@ class Kept:
         if self.is_off() or not math.isfinite(score):
             return
         header = {"update": str(update), "metric": self.metric, "score": repr(float(score))}
-        save_kept(self.folder / f"update-{update}.safetensors", model, header)
+        save_weights(self.folder / f"update-{update}.safetensors", model, header)
 
     def prune(self) -> None:
         """Remove what is neither among the newest nor the best, never the best one; and what killed writes left."""
@@ -85,18 +84,6 @@ class Kept:
     def newest(self, count: int) -> list[Path]:
         """The files of the newest `count` updates, or all there are, in order of update."""
         return [one.path for one in newest_of(list_kept(self.folder), count)]
-
-    def best_of(self, count: int) -> list[Path]:
-        """The `count` best files, or all there are, in order of update."""
-        return [one.path for one in best_of(list_kept(self.folder), count, self.higher_is_better)]
-
-
-def save_kept(path: Path, model: nn.Module, header: dict[str, str]) -> None:
-    """All parameters and buffers, a tied table once, with what the header says of them."""
-    from safetensors.torch import save
-
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in named_tensors(model)}
-    write_atomically(path, save(tensors, metadata=header))
 
 
 def list_kept(folder: Path) -> list[KeptWeights]:

@@ -293,7 +293,7 @@ class Trainer:
 
     def try_average(self) -> None:
         """At the end: the mean of the newest kept weights is the run's, if validation finds none better."""
-        paths = self.processes.agree(self.kept.newest(self.config.average))
+        paths = self.processes.agree(self.kept.newest(self.config.average) if self.processes.is_first else [])
         if len(paths) < 2:
             return
         mean = self.processes.agree(average_weights(paths) if self.processes.is_first else {})

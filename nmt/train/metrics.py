@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from nmt.data.files import write_atomically
-from nmt.progress import clock as clock
-from nmt.progress import say as say
 from nmt.train.board import Board
 
 

@@ -34,7 +34,7 @@ def summary(run: Run, progress: Progress, metric: str) -> str:
         ),
         "speed": speed([event for event in events if event["event"] == "train"]),
         "skipped": f"{progress.skipped:,} updates that were not finite" if progress.skipped else "",
-        "best": best([event for event in events if event["event"] == "valid"], metric),
+        "best": best([event for event in events if event["event"] == "valid"], metric, progress.best),
         "memory": memory(),
         "weights": str(run.best),
     }
@@ -48,11 +48,14 @@ def speed(events: list[Mapping[str, Any]]) -> str:
     return f"{median(rates):,.0f} target tokens/s (median of {len(rates)} log lines)" if rates else ""
 
 
-def best(events: list[Mapping[str, Any]], metric: str) -> str:
-    """The last validation that was better than all before."""
+def best(events: list[Mapping[str, Any]], metric: str, score: float | None) -> str:
+    """The last validation that was better than all before, or the average that was better than it."""
     chosen = [event for event in events if event["better"]][-1]
     digits = 4 if metric == "loss" else 2
-    return f"{NAMES[metric]} {chosen[metric]:,.{digits}f} on the validation data, at update {chosen['update']:,}"
+    averaged = score is not None and score != chosen[metric]
+    value = score if averaged else chosen[metric]
+    where = "by the mean of the newest weights" if averaged else f"at update {chosen['update']:,}"
+    return f"{NAMES[metric]} {value:,.{digits}f} on the validation data, {where}"
 
 
 def memory() -> str:

@@ -180,3 +180,16 @@ def test_where_the_new_run_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert default_output(Path(".")) == tmp_path / "runs" / "mine.v2-average"
     monkeypatch.chdir(run / "checkpoints")
     assert default_output(Path("..")) == tmp_path / "runs" / "mine.v2-average"
+
+
+def test_a_training_that_has_only_begun_is_not_written_over(run: Run, tmp_path: Path) -> None:
+    begun = Run(tmp_path / "begun")
+    save_weights(begun.last, torch.nn.Linear(2, 3))
+    assert main(["average", str(run.path), "-o", str(begun.path)]) == 2
+    assert not begun.config_file.exists()
+
+
+def test_the_least_loss_is_the_best(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    run.write_config(run.values() | {"train": {**run.values()["train"], "metric": "loss"}})
+    assert main(["average", str(run.path), "--best", "1"]) == 0
+    assert "averaged: update 350" in capsys.readouterr().err

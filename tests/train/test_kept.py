@@ -16,7 +16,7 @@ from nmt.config import read_config
 from nmt.data.files import open_whole
 from nmt.errors import UserError
 from nmt.run import named_tensors
-from nmt.train.kept import Kept, list_kept, sweep
+from nmt.train.kept import Kept, best_of, list_kept, sweep
 from tests.laws.models import CORPUS, build_model
 
 SMALL = torch.nn.Linear(2, 3)
@@ -43,8 +43,8 @@ def test_the_newest_and_the_best(tmp_path: Path) -> None:
     validate(kept, 7, 5, 9, 8, 1, 2, 3)
     assert updates(tmp_path) == [150, 200, 300, 350]
     assert [path.name for path in kept.newest(3)] == [f"update-{number}.safetensors" for number in (200, 300, 350)]
-    assert [path.name for path in kept.best_of(1)] == ["update-150.safetensors"]
-    assert kept.newest(9) == kept.best_of(9) == [one.path for one in list_kept(tmp_path)]
+    assert [one.update for one in best_of(list_kept(tmp_path), 1, higher_is_better=True)] == [150]
+    assert kept.newest(9) == [one.path for one in list_kept(tmp_path)]
 
 
 def test_less_is_better_for_a_loss(tmp_path: Path) -> None:
@@ -200,3 +200,11 @@ def test_settings() -> None:
     given = ["train.keep_last=3", "train.keep_best=2", "train.average=3", "train.ema=0.999"]
     chosen = read_config(compose_values([*CORPUS, *given])).train
     assert (chosen.keep_last, chosen.keep_best, chosen.average, chosen.ema) == (3, 2, 3, 0.999)
+
+
+def test_what_an_earlier_setting_kept_stays_where_keeping_is_off(tmp_path: Path) -> None:
+    validate(make(tmp_path, 3, 0), 7, 5, 9)
+    off = make(tmp_path, 0, 0)
+    validate(off, 8)
+    off.forget_after(150)
+    assert updates(tmp_path) == [50, 100, 150]

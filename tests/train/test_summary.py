@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import resource
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -90,3 +91,9 @@ def test_the_commands_are_there(tmp_path: Path) -> None:
     ]
     assert [words[0] for words in proposed] == ["nmt"] * 3
     assert {words[1] for words in proposed} <= set(COMMANDS)
+
+
+def test_an_average_that_was_better_is_the_best(tmp_path: Path) -> None:
+    """Its score is the checkpoint's alone: no validation of the log has it."""
+    best = dict(facts(summary(a_run(tmp_path / "run"), replace(TOTALS, best=18.5), "bleu")))["best"]
+    assert best == "BLEU 18.50 on the validation data, by the mean of the newest weights"
