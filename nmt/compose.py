@@ -42,15 +42,10 @@ def compose_values(overrides: Sequence[str], config_dir: Path | None = None) -> 
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
-    folders = [config_folder(), *([] if config_dir is None else [config_dir.resolve()])]
-    given = [_prepare(override, folders) for override in overrides]
-    if config_dir is not None:
-        if not config_dir.is_dir():
-            raise UserError(f"--config-dir {config_dir}: there is no such folder")
-        given.append(f"hydra.searchpath=[{_quote(f'file://{config_dir.resolve()}')}]")
+    given = [*(_prepare(override, config_dir) for override in overrides), *search_path(config_dir)]
     OmegaConf.register_new_resolver("demo_folder", lambda: str(demo_folder()), replace=True)
     try:
-        with initialize_config_dir(config_dir=str(folders[0].resolve()), version_base="1.3"):
+        with initialize_config_dir(config_dir=str(config_folder().resolve()), version_base="1.3"):
             composed = hydra_compose(PRIMARY, overrides=given)
         values = OmegaConf.to_container(composed, resolve=True)
     except (HydraException, OmegaConfBaseException) as error:
@@ -111,7 +106,7 @@ def _parsed(text: str) -> Any:
     return OverridesParser.create().parse_override(_quoted(f"x={text}")).value()
 
 
-def _prepare(override: str, folders: Sequence[Path]) -> str:
+def _prepare(override: str, config_dir: Path | None) -> str:
     """An override for Hydra: values it can't parse are quoted; keys are added freely, for our schema judges them."""
     key, sign, value = override.partition("=")
     if override.startswith("~") and len(key) > 1:
@@ -119,14 +114,28 @@ def _prepare(override: str, folders: Sequence[Path]) -> str:
     key = key.lstrip("+")
     if not sign or not key:
         raise UserError(f"{override!r} is no override: key=value is wanted")
-    group = key.partition("@")[0]
-    options = {file.stem for folder in folders for file in (folder / group).glob("*.yaml")}
-    if options and "." not in group:
+    if options := group_options(key, config_dir):
         if value not in options:
             names = ", ".join(sorted(options))
             raise UserError(f"{key}={value}: there is no such option{nearest(value, options)}; there are {names}")
         return f"{key}={value}"
     return _quoted(f"++{key}={value}")
+
+
+def group_options(key: str, config_dir: Path | None) -> set[str]:
+    """The names that a group can be set to; none where the key is no group's."""
+    group = key.partition("@")[0]
+    folders = [] if "." in group else [config_folder(), *([] if config_dir is None else [config_dir.resolve()])]
+    return {file.stem for folder in folders for file in (folder / group).glob("*.yaml")}
+
+
+def search_path(config_dir: Path | None) -> list[str]:
+    """Overrides by which Hydra finds the user's own groups. UserError where there is no such folder."""
+    if config_dir is None:
+        return []
+    if not config_dir.is_dir():
+        raise UserError(f"--config-dir {config_dir}: there is no such folder")
+    return [f"hydra.searchpath=[{quote(f'file://{config_dir.resolve()}')}]"]
 
 
 def _quoted(override: str) -> str:
@@ -140,9 +149,10 @@ def _quoted(override: str) -> str:
             return override
     except HydraException:
         pass
-    return f"{key}={_quote(value)}"
+    return f"{key}={quote(value)}"
 
 
-def _quote(value: str) -> str:
+def quote(value: str) -> str:
+    """A text as Hydra's grammar reads it whole."""
     escaped = value.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"

@@ -103,7 +103,7 @@ class TrainConfig:
     directory. r_drop: weight of R-Drop's divergence (0: no R-Drop). precision: of products in the network; weights,
     sums and the loss stay in float32. keep_last, keep_best: of so many validations, the newest and the best, the
     weights are kept; average: how many of the newest are averaged at the end; ema: decay of a moving average of the
-    weights (0: each of these is off)."""
+    weights (0: each of these is off). compile: the network's forward and backward passes by torch.compile."""
 
     updates: int
     batch_tokens: int
@@ -126,6 +126,7 @@ class TrainConfig:
     average: int = 0
     ema: float = 0.0
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
+    compile: bool = False
 
     def __post_init__(self) -> None:
         counts = ("updates", "batch_tokens", "pool", "accumulate", "valid_every", "log_every", "patience", "bad_steps")
@@ -178,7 +179,8 @@ class AlignmentConfig:
 @dataclass(frozen=True)
 class Config:
     """A whole configuration. attention, wiring, position, relative: what the model's leaves refer to. position
-    acts on a Transformer's input, relative in its self-attention."""
+    acts on a Transformer's input, relative in its self-attention. start: a run whose tokenizers and best weights
+    training starts from."""
 
     run: str
     seed: int
@@ -196,6 +198,7 @@ class Config:
     alignment: AlignmentConfig
     position: Leaf | None = None
     relative: Leaf | None = None
+    start: str | None = None
 
     def __post_init__(self) -> None:
         require(self.threads >= 0, "threads", self.threads, "0 (torch's own choice) or a positive number")

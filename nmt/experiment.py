@@ -19,7 +19,6 @@ import torch
 
 from nmt.align.error import alignment_error
 from nmt.align.export import write_export
-from nmt.align.heatmap import draw_heatmap
 from nmt.align.pipeline import describe, translation_records
 from nmt.align.record import Record
 from nmt.build import build
@@ -35,8 +34,10 @@ from nmt.errors import UserError
 from nmt.evaluate.scores import Scores, bleu, chrf, evaluate
 from nmt.model.assemble import assemble, check_sizes
 from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.model.transformer.decoder import TransformerDecoder
+from nmt.model.transformer.encoder import TransformerEncoder
 from nmt.progress import keep_silent, progress, say
-from nmt.run import Run, changed_keys, differences, load_weights
+from nmt.run import SIDES, Run, changed_keys, differences
 from nmt.train.allocator import keep_freed_memory
 from nmt.train.board import check_installed
 from nmt.train.distributed import Processes, joined
@@ -73,13 +74,17 @@ SAMPLES = 2  # validation sentences shown to people
 def run_experiment(values: dict[str, Any], config: Config, resume: bool = False) -> Scores | None:
     """The whole of `nmt train`: `config` is `values` checked; impossible sizes are refused before any data is read.
 
-    resume: go on from the checkpoint of the run that is there, with its tokenizers. Returns the test scores of the best
-    weights, None where there is no test set.
+    resume: go on from the checkpoint of the run that is there, with its tokenizers; start is for new trainings.
+    Returns the test scores of the best weights, None where there is no test set.
     """
     model_shape = check_settings(config)
     run = Run(Path(config.run))
     if not resume:
+        if config.start is not None:
+            check_start(config, Run(Path(config.start)))
         run.refuse_if_trained(values)
+    elif run.best.is_file():
+        run.check_tokenizers()
     with joined(choose_device(config.device), config.train.accumulate) as processes:
         if processes.is_first:
             check_data(config)
@@ -92,7 +97,7 @@ def run_experiment(values: dict[str, Any], config: Config, resume: bool = False)
             trainer.train()
         if not processes.is_first:
             return None
-    load_weights(run.best, translator.model)
+    run.load_best(translator.model)
     scores = finish(config, run, translator)
     say(summary(run, trainer.now, config.train.metric))
     return scores
@@ -108,7 +113,8 @@ def make_trainer(
     resume: bool,
 ) -> tuple[Trainer, Translator]:
     """Tokenizers, encoded corpus (in `folder`), network: all that a training needs. The run has its configuration."""
-    source, target = run.tokenizers() if resume else make_tokenizers(config, folder, processes)
+    start = None if resume or config.start is None else Run(Path(config.start))
+    source, target = run.tokenizers() if resume else make_tokenizers(config, start, folder, processes)
     store = encode_part(config, "train", source, target, folder, config.data.max_length)
     valid = encode_part(config, "valid", source, target, folder, None)
     read_whole = [valid]
@@ -118,13 +124,16 @@ def make_trainer(
     if processes.is_first:
         run.write_config(values)
         if not resume:
-            for side in ("source", "target"):
+            for side in SIDES:
                 keep_file(folder / f"{side}.model", run.tokenizer_file(side))
     processes.wait()
     keep_freed_memory()  # from here on: what the tokenizer's training held goes back to the system
     torch.manual_seed(config.seed)
     model = assemble(config, source_vocabulary=len(source), target_vocabulary=len(target)).to(processes.device)
     say(f"{sum(p.numel() for p in model.parameters()):,} parameters; {described(processes)}")
+    if start is not None:
+        load_start(start, model)
+        say(f"starts from {start.path}: its tokenizers and its best weights")
     translator = Translator(model=model, source_tokenizer=source, target_tokenizer=target, config=config, run=run.path)
     trainer = Trainer(
         model=model,
@@ -174,7 +183,29 @@ def check_settings(config: Config) -> EncoderDecoder:
     build(config.schedule, "schedule")
     if config.train.tensorboard:
         check_installed()
+    if config.train.compile and not isinstance(shape.decoder, TransformerDecoder):
+        raise UserError("train.compile: a recurrent decoder's steps are not compiled; leave it out")
+    if config.train.compile and not isinstance(shape.encoder, TransformerEncoder):
+        raise UserError("train.compile: a recurrent encoder's steps are not compiled; leave it out")
     return shape
+
+
+def check_start(config: Config, start: Run) -> None:
+    """Refuse, before any data is read, a run to start from whose tokenizers or weights do not fit."""
+    if start.path.resolve() == Path(config.run).resolve():
+        raise UserError(f"start={start.path}: this is the run to be trained; name another by run=PATH")
+    source, target = start.tokenizers()
+    with torch.device("meta"):  # shapes without numbers, as in check_sizes: what is loaded into it goes nowhere
+        model = assemble(config, source_vocabulary=len(source), target_vocabulary=len(target))
+    load_start(start, model)
+
+
+def load_start(start: Run, model: EncoderDecoder) -> None:
+    """The best weights of the run to start from. UserError where they do not fit."""
+    try:
+        start.load_best(model)
+    except UserError as error:
+        raise UserError(f"start={error}") from error
 
 
 def check_data(config: Config) -> None:
@@ -184,12 +215,19 @@ def check_data(config: Config) -> None:
             check_part(config.data, part)
 
 
-def make_tokenizers(config: Config, folder: Path, processes: Processes) -> tuple[Tokenizer, Tokenizer]:
-    """source.model and target.model, left in `folder`: the first process trains them, the others get the same."""
+def make_tokenizers(
+    config: Config, start: Run | None, folder: Path, processes: Processes
+) -> tuple[Tokenizer, Tokenizer]:
+    """source.model and target.model, left in `folder`: the first process takes those of `start` or trains them, the
+    others get the same."""
     names = ("source.model", "target.model")
     own: list[bytes] = []
     if processes.is_first:
-        train_tokenizers(config, folder)
+        if start is None:
+            train_tokenizers(config, folder)
+        else:
+            for side in SIDES:
+                keep_file(start.tokenizer_file(side), folder / f"{side}.model")
         own = [(folder / name).read_bytes() for name in names]
     files = processes.agree(own)
     if not processes.is_first:
@@ -290,6 +328,8 @@ def sample_records(translator: Translator, lines: list[str], alignment: Alignmen
 
 def draw_png(record: Record) -> bytes:
     """The record's heatmap."""
+    from nmt.align.heatmap import draw_heatmap  # half a second of imports that most trainings do without
+
     with tempfile.TemporaryDirectory(prefix="nmt-") as folder:
         path = Path(folder) / "alignment.png"
         draw_heatmap(record.matrix, path, title=record.source)

@@ -2,7 +2,8 @@
 
     config.yaml               the whole configuration, references resolved
     tokenizer/                source.model and target.model of SentencePiece (the same model twice when joint)
-    model.safetensors         the best weights, each tied table once, under the name of its first owner
+    model.safetensors         the best weights, each tied table once, under the name of its first owner; its header says
+                              the SHA-256 of the tokenizer files that they were trained with
     checkpoints/last.safetensors   what the training goes on from (see nmt.train.checkpoint)
     metrics.jsonl             one object an event (see nmt.train.metrics)
     tensorboard/              the same for TensorBoard, on request
@@ -14,6 +15,7 @@ Nothing in it can run code. Every file is replaced as a whole, or not at all.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,9 +25,12 @@ from torch import nn
 
 from nmt.compose import read_values, write_config
 from nmt.config import Config, read_config
-from nmt.data.files import write_atomically
+from nmt.data.files import open_whole, write_atomically
 from nmt.data.tokenizer import Tokenizer
 from nmt.errors import UserError
+
+SIDES = ("source", "target")
+VOCABULARIES = "vocabularies"  # one entry for both: safetensors writes several in a random order
 
 
 class Run:
@@ -85,13 +90,47 @@ class Run:
         """Those of source and target."""
         return Tokenizer.load(self.tokenizer_file("source")), Tokenizer.load(self.tokenizer_file("target"))
 
+    def save_best(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        """Keep these weights as the best, with what their tokenizers are known by."""
+        write_tensors(self.best, tensors, {VOCABULARIES: " ".join(map(self.vocabulary, SIDES))})
+
+    def load_best(self, model: nn.Module) -> None:
+        """The best weights into a model of the same configuration. UserError as for `check_tokenizers` and
+        `load_weights`."""
+        self.check_tokenizers()
+        load_weights(self.best, model)
+
+    def check_tokenizers(self) -> None:
+        """UserError for one that is not the one that the best weights were trained with. Older weights don't say."""
+        trained = read_header(self.best).get(VOCABULARIES)
+        for side in SIDES:
+            if trained is not None and self.vocabulary(side) not in trained:
+                raise UserError(
+                    f"{self.tokenizer_file(side)}: this is not the {side} tokenizer that {self.best} was trained with"
+                )
+
+    def vocabulary(self, side: str) -> str:
+        """What a tokenizer is known by: the side and its file's SHA-256 in hexadecimal, or `none` without a file."""
+        file = self.tokenizer_file(side)
+        return f"{side} {hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else 'none'}"
+
 
 def save_weights(path: Path, model: nn.Module, header: dict[str, str] | None = None) -> None:
     """All parameters and buffers; a tied table once. header: what else the file says, as text."""
-    from safetensors.torch import save
+    write_tensors(path, dict(named_tensors(model)), header)
 
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in named_tensors(model)}
-    write_atomically(path, save(tensors, metadata=header))
+
+def write_tensors(path: Path, tensors: Mapping[str, torch.Tensor], header: dict[str, str] | None = None) -> None:
+    """A safetensors file, there whole or not at all; the numbers go to it from where they are."""
+    from safetensors import SafetensorError
+    from safetensors.torch import save_file
+
+    whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    with open_whole(path) as file:
+        try:
+            save_file(whole, file.name, metadata=header)
+        except SafetensorError as error:
+            raise UserError(f"{path}: cannot be written: {error}") from error
 
 
 def load_weights(path: Path, model: nn.Module) -> None:
@@ -106,6 +145,17 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
 
     try:
         return load(path.read_bytes())
+    except (OSError, SafetensorError) as error:
+        raise UserError(f"{path}: these are no weights: {error}") from error
+
+
+def read_header(path: Path) -> dict[str, str]:
+    """What a file of weights says besides its tensors, which are not read. UserError as for `read_weights`."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, "pt") as file:
+            return file.metadata() or {}
     except (OSError, SafetensorError) as error:
         raise UserError(f"{path}: these are no weights: {error}") from error
 

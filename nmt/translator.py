@@ -24,7 +24,7 @@ from nmt.data.words import piece_words, token_words
 from nmt.errors import UserError
 from nmt.model.assemble import assemble
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.run import Run, load_weights
+from nmt.run import Run
 from nmt.search.beam import beam_search
 from nmt.search.distribution import forced_log_probs
 from nmt.search.greedy import greedy_search
@@ -262,7 +262,7 @@ def load(run: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Translat
     _check_overrides(opened.config(), config)
     source, target = opened.tokenizers()
     model = assemble(config, source_vocabulary=len(source), target_vocabulary=len(target))
-    load_weights(opened.best, model)
+    opened.load_best(model)
     if config.threads:
         torch.set_num_threads(config.threads)
     return Translator(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pickle
 from pathlib import Path
@@ -11,8 +12,9 @@ import pytest
 import torch
 
 from nmt.compose import compose_values
+from nmt.data.files import write_atomically
 from nmt.errors import UserError
-from nmt.run import Run, load_weights, save_weights
+from nmt.run import SIDES, Run, load_weights, named_tensors, read_header, save_weights
 from tests.laws.models import CORPUS, build_model
 
 CASE = "recurrent-bahdanau-gru"
@@ -112,3 +114,35 @@ def test_a_file_is_no_run(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("text", encoding="utf-8")
     with pytest.raises(UserError, match="this is a file, not a directory"):
         Run(tmp_path / "run").refuse_if_trained({})
+
+
+def test_the_best_weights_know_their_tokenizers(tmp_path: Path) -> None:
+    """The file says both hashes, and the same weights are the same bytes; another tokenizer is refused by its side."""
+    run, model = Run(tmp_path), build_model(CASE)
+    for side in SIDES:
+        write_atomically(run.tokenizer_file(side), f"any {side}".encode())
+    written = set()
+    for _ in range(8):
+        run.save_best(dict(named_tensors(model)))
+        written.add(run.best.read_bytes())
+    assert len(written) == 1
+    hashes = [hashlib.sha256(f"any {side}".encode()).hexdigest() for side in SIDES]
+    assert read_header(run.best) == {"vocabularies": f"source {hashes[0]} target {hashes[1]}"}
+    other = build_model(CASE, seed=4)
+    run.load_best(other)
+    assert all(torch.equal(one, part) for one, part in zip(model.parameters(), other.parameters(), strict=True))
+    write_atomically(run.tokenizer_file("target"), b"another")
+    with pytest.raises(UserError, match=r"target.model: this is not the target tokenizer that \S+ was trained with"):
+        run.load_best(other)
+    run.tokenizer_file("target").unlink()
+    with pytest.raises(UserError, match="this is not the target tokenizer"):
+        run.load_best(other)
+
+
+def test_weights_that_do_not_say_their_tokenizers(tmp_path: Path) -> None:
+    """Those of older runs load as ever."""
+    run, model, other = Run(tmp_path), build_model(CASE), build_model(CASE, seed=4)
+    save_weights(run.best, model)
+    write_atomically(run.tokenizer_file("source"), b"any")
+    run.load_best(other)
+    assert all(torch.equal(one, part) for one, part in zip(model.parameters(), other.parameters(), strict=True))

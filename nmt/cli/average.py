@@ -71,12 +71,14 @@ def chosen(run: Run, last: int | None, best: int | None) -> list[KeptWeights]:
 
 
 def write_run(old: Run, new: Run, weights: dict[str, Tensor]) -> None:
-    """The old run with these weights. They come last: without them, nothing takes the directory for a run."""
-    from safetensors.torch import save
+    """The old run with these weights. They come last: without them, nothing takes the directory for a run.
 
+    UserError where its tokenizers are no longer those that it was trained with.
+    """
     from nmt.data.files import write_atomically
 
+    old.check_tokenizers()
     new.write_config(old.values() | {"run": str(new.path)})
     for side in ("source", "target"):
         write_atomically(new.tokenizer_file(side), old.tokenizer_file(side).read_bytes())
-    write_atomically(new.best, save(weights))
+    new.save_best(weights)

@@ -31,10 +31,14 @@ class Cell(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The same as the name of a directory; where it had to be changed for that, a checksum keeps it unique."""
-        text = str(self)
-        name = re.sub(r"[^\w.=,+-]", "_", text)[:150]
-        return name if name == text else f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+        """The same as the name of a directory."""
+        return safe_name(str(self))
+
+
+def safe_name(text: str) -> str:
+    """The text as the name of a directory; where it had to be changed for that, a checksum keeps it unique."""
+    name = re.sub(r"[^\w.=,+-]", "_", text)[:150]
+    return name if name == text else f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def expand(vary: Sequence[str], seeds: int) -> list[Cell]:

@@ -15,14 +15,14 @@ from __future__ import annotations
 import fcntl
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from nmt.compare.cells import Cell, check_key
 from nmt.compose import compose_values
-from nmt.config import read_config
+from nmt.config import Config, read_config
 from nmt.data.files import write_atomically
 from nmt.data.parts import has_part
 from nmt.errors import UserError
@@ -114,16 +114,9 @@ class Comparison:
         write_atomically(self.record, (json.dumps(record, ensure_ascii=False, indent=2) + "\n").encode())
         return every
 
-    @contextmanager
-    def locked(self) -> Iterator[int]:
+    def locked(self) -> AbstractContextManager[int]:
         """Keep other calls out. The file descriptor is for the trainings, so that one that is left over locks too."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / ".lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise UserError(f"{self.folder}: another nmt compare is training here") from error
-            yield lock.fileno()
+        return locked(self.folder, "nmt compare")
 
     def _read_record(self) -> dict[str, Any]:
         if not self.record.is_file():
@@ -143,14 +136,31 @@ class Comparison:
     def _check_place(self, cell: Cell, values: dict[str, Any]) -> None:
         run = self.run(cell)
         if self.is_finished(cell):
-            stored = asdict(run.config())  # with the defaults of keys that there were not when it was trained
-            changes = differences(stored, {**asdict(read_config(values)), **{key: stored[key] for key in ELSEWHERE}})
+            changes = trained_otherwise(run, read_config(values))
             if changes:
                 raise UserError(
                     f"{run.path}: this cell was trained otherwise ({changes}); choose another --folder or remove it"
                 )
         elif run.path.exists() and not run.config_file.is_file():
             raise UserError(f"{run.path}: a cell belongs here, and this is no run; choose another --folder")
+
+
+def trained_otherwise(run: Run, config: Config) -> str:
+    """What a run's configuration has otherwise than this one, but for where it is trained; empty where nothing."""
+    stored = asdict(run.config())  # with the defaults of keys that there were not when it was trained
+    return differences(stored, {**asdict(config), **{key: stored[key] for key in ELSEWHERE}})
+
+
+@contextmanager
+def locked(folder: Path, command: str) -> Iterator[int]:
+    """Hold the folder, which is made; the lock's file descriptor. UserError where the same command holds it already."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise UserError(f"{folder}: another {command} is training here") from error
+        yield lock.fileno()
 
 
 def _check_corpus(config: Any) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import torch
@@ -53,11 +54,10 @@ class Batch:
 
 def pad_rows(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
     """Id lists -> (ids [B, longest] padded at the end, lengths [B])."""
-    lengths = torch.tensor([len(row) for row in rows], dtype=torch.long)
-    ids = torch.full((len(rows), max(map(len, rows), default=0)), PAD, dtype=torch.long)
-    for line, row in zip(ids, rows, strict=True):
-        line[: len(row)] = torch.as_tensor(row, dtype=torch.long)
-    return ids, lengths
+    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+    ids = np.full((len(rows), lengths.max(initial=0)), PAD, dtype=np.int64)
+    ids[np.arange(ids.shape[1]) < lengths[:, None]] = np.fromiter(chain.from_iterable(rows), dtype=np.int64)
+    return torch.from_numpy(ids), torch.from_numpy(lengths)
 
 
 def make_batch(

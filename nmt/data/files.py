@@ -22,7 +22,8 @@ def write_atomically(path: Path, content: bytes) -> None:
 def open_whole(path: Path) -> Iterator[BinaryIO]:
     """A binary file that takes its place at `path` when the block ends without an exception. Missing folders are made.
 
-    A pipe or device (`/dev/stdout`) is written directly: replacing it would cut off whoever reads it.
+    A library that writes to a path may write to the file's `name` instead. A pipe or device (`/dev/stdout`) is written
+    directly: replacing it would cut off whoever reads it.
     """
     if path.is_dir():
         raise UserError(f"{path} is a directory, where a file is to be written")
@@ -36,8 +37,8 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
     try:
         with created as stream:
             yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
+        with temporary.open("rb") as written:  # a library that was given the name may have put another file there
+            os.fsync(written.fileno())
         os.replace(temporary, place)
     except OSError as error:
         if error.filename is not None:  # of another file than this one, which the caller was reading meanwhile

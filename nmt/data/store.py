@@ -1,6 +1,6 @@
 """Encoded pairs on disk, memory-mapped: a corpus larger than the memory can be trained on.
 
-One Arrow file of `datasets`, a row a pair: `source` and `target` (piece ids without BOS and EOS, int32), `index`
+One Arrow file, a row a pair: `source` and `target` (piece ids without BOS and EOS, int32), `index`
 (the pair's line from 0 in the corpus). Nothing is looked up in a cache: a store holds what its own call encoded.
 """
 
@@ -60,9 +60,10 @@ class PairStore:
 
     def __init__(self, *, path: Path) -> None:
         """`path` is an Arrow file that `encode_pairs` wrote."""
-        import datasets
+        import pyarrow.ipc
 
-        table = datasets.Dataset.from_file(str(path)).data
+        with pyarrow.memory_map(str(path)) as file:
+            table = pyarrow.ipc.open_file(file).read_all()
         self._source = _Column(table.column("source"))
         self._target = _Column(table.column("target"))
         self.index: Ints = table.column("index").to_numpy()
@@ -114,13 +115,11 @@ def _encode(pair: TextPair, source: Tokenizer, target: Tokenizer) -> IdPair:
 
 
 def _write(pairs: Iterator[IdPair], path: Path) -> None:
-    import datasets
-    from datasets.arrow_writer import ArrowWriter
+    import pyarrow.ipc
 
-    ids = datasets.Sequence(datasets.Value("int32"))
-    features = datasets.Features(index=datasets.Value("int64"), source=ids, target=ids)
-    with ArrowWriter(path=str(path), features=features) as writer:
+    ids = pyarrow.list_(pyarrow.int32())
+    schema = pyarrow.schema({"index": pyarrow.int64(), "source": ids, "target": ids})
+    with pyarrow.OSFile(str(path), "wb") as file, pyarrow.ipc.new_file(file, schema) as writer:
         while rows := list(islice(pairs, ROWS)):
-            columns = {name: [getattr(row, name) for row in rows] for name in features}
-            writer.write_batch(columns, ROWS)
-        writer.finalize()
+            columns = {name: [getattr(row, name) for row in rows] for name in schema.names}
+            writer.write_batch(pyarrow.record_batch(columns, schema))

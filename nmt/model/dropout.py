@@ -6,6 +6,8 @@ a twelfth of that. The price is a rate in steps of 1/256: the kept are scaled by
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -32,6 +34,7 @@ class Dropout(nn.Module):
             raise ValueError(f"dropout is {rate}: allowed is 0 <= dropout < 1")
         self.rate = rate
         self.dropped_levels = min(max(round(rate * LEVELS), 1), LEVELS - 1)
+        self.scale = LEVELS / (LEVELS - self.dropped_levels)
 
     @property
     def active(self) -> bool:
@@ -46,17 +49,83 @@ class Dropout(nn.Module):
             return x
         if x.device.type != "cpu":
             return F.dropout(x, self.rate)
-        return x * self.scaled_mask(x)
+        dropped: Tensor = _Masked.apply(x, self.mask(x), self.scale)  # type: ignore[no-untyped-call]
+        return dropped
+
+    def relu(self, x: Tensor) -> Tensor:
+        """max(0, x), dropped."""
+        if not self.active or x.device.type != "cpu":
+            off: Tensor = self(x.relu())
+            return off
+        dropped: Tensor = _MaskedReLU.apply(x, self.mask(x), self.scale)  # type: ignore[no-untyped-call]
+        return dropped
+
+    def add(self, x: Tensor, result: Tensor) -> Tensor:
+        """x + result, with the result dropped."""
+        if not self.active or x.device.type != "cpu":
+            plain: Tensor = x + self(result)
+            return plain
+        joined: Tensor = _MaskedSum.apply(x, result, self.mask(result), self.scale)  # type: ignore[no-untyped-call]
+        return joined
 
     def draw(self, like: Tensor) -> tuple[Tensor, ...]:
         """One mask of this shape and dtype, to be given to `forward`; none where nothing is dropped."""
         if not self.active:
             return ()
-        return (self.scaled_mask(like) if like.device.type == "cpu" else F.dropout(torch.ones_like(like), self.rate),)
+        if like.device.type != "cpu":
+            return (F.dropout(torch.ones_like(like), self.rate),)
+        return (self.mask(like).to(like.dtype).mul_(self.scale),)
 
-    def scaled_mask(self, x: Tensor) -> Tensor:
-        """A mask of x's shape and dtype: 0, or what the kept are multiplied by."""
+    def mask(self, x: Tensor) -> Tensor:
+        """A mask of x's shape, uint8: 1 for what is kept, which `scale` is for."""
         # The whole 64-bit range: by default `random_` leaves the sign bit zero, and every eighth byte would be biased.
         words = torch.empty((x.numel() + 7) // 8, dtype=torch.int64).random_(-(2**63), None)
         kept = words.view(torch.uint8)[: x.numel()] >= self.dropped_levels
-        return kept.view(x.shape).to(x.dtype).mul_(LEVELS / (LEVELS - self.dropped_levels))
+        return kept.view(torch.uint8).view(x.shape)
+
+
+class _Masked(torch.autograd.Function):
+    """x * mask * scale, which keeps a byte an element for the gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, mask: Tensor, scale: float) -> Tensor:
+        ctx.save_for_backward(mask)
+        ctx.scale = scale
+        return (x * mask).mul_(scale)
+
+    @staticmethod
+    def backward(ctx: Any, *gradient: Tensor) -> tuple[Tensor | None, ...]:
+        (mask,) = ctx.saved_tensors
+        return (gradient[0] * mask).mul_(ctx.scale), None, None
+
+
+class _MaskedSum(torch.autograd.Function):
+    """x + result * mask * scale in one pass."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, result: Tensor, mask: Tensor, scale: float) -> Tensor:
+        ctx.save_for_backward(mask)
+        ctx.scale = scale
+        return torch.addcmul(x, result, mask.to(x.dtype), value=scale)
+
+    @staticmethod
+    def backward(ctx: Any, *gradient: Tensor) -> tuple[Tensor | None, ...]:
+        (mask,) = ctx.saved_tensors
+        return gradient[0], (gradient[0] * mask).mul_(ctx.scale), None, None
+
+
+class _MaskedReLU(torch.autograd.Function):
+    """max(0, x) * mask * scale, which keeps its result alone: what is positive there has a gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, mask: Tensor, scale: float) -> Tensor:
+        result = x.relu().mul_(mask).mul_(scale)
+        ctx.save_for_backward(result)
+        ctx.scale = scale
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, *gradient: Tensor) -> tuple[Tensor | None, ...]:
+        (result,) = ctx.saved_tensors
+        passed: Tensor = torch.ops.aten.threshold_backward(gradient[0], result, 0.0)
+        return passed.mul_(ctx.scale), None, None

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from torch import Tensor, nn
 
 State = TypeVar("State")
-CHUNK = 1024  # rows of logits that exist at a time: target tokens, times the choices of a mixture
+CHUNK = 512  # rows of logits that exist at a time: target tokens, times the choices of a mixture
 
 
 class Memory(NamedTuple):

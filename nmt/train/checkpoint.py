@@ -18,9 +18,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nmt.data.files import write_atomically
 from nmt.errors import UserError
-from nmt.run import named_tensors, put_tensors
+from nmt.run import named_tensors, put_tensors, write_tensors
 from nmt.train.ema import Ema
 
 MODEL, OPTIMIZER, EMA = "model.", "optimizer.", "ema."
@@ -63,8 +62,6 @@ def save_checkpoint(
     tally: Mapping[str, float],
 ) -> None:
     """Write it whole. `schedule`, `tally`: the schedule's state, and the sums that the next log line is made of."""
-    from safetensors.torch import save
-
     tensors = {MODEL + name: tensor for name, tensor in named_tensors(model)}
     for number, state in optimizer.state_dict()["state"].items():
         tensors |= {f"{OPTIMIZER}{number}.{key}": torch.as_tensor(value) for key, value in state.items()}
@@ -76,8 +73,7 @@ def save_checkpoint(
         "scaler": scaler.state_dict(),
         "tally": dict(tally),
     }
-    whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    write_atomically(path, save(whole, metadata={name: json.dumps(value) for name, value in header.items()}))
+    write_tensors(path, tensors, {name: json.dumps(value) for name, value in header.items()})
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from nmt.errors import UserError
 from nmt.run import save_weights
 
 NAME = re.compile(r"update-(\d+)\.safetensors")
-TEMPORARY = re.compile(r"\.[0-9a-f]{16}\.part")  # what nmt.data.files writes to before a file has its name
+TEMPORARY = re.compile(r"\.[0-9a-f]{16}\.part|\.tmp\w{6}")  # what nmt.data.files writes to first, and safetensors
 
 
 class KeptWeights(NamedTuple):

@@ -16,7 +16,7 @@ from nmt.data.store import PairStore
 from nmt.errors import Unsuccessful, UserError
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.progress import Bar, clock, progress, say
-from nmt.run import Run, save_weights
+from nmt.run import Run, named_tensors
 from nmt.train.average import average_weights, weights_in_place
 from nmt.train.board import Board
 from nmt.train.checkpoint import Progress, read_checkpoint, save_checkpoint
@@ -307,7 +307,7 @@ class Trainer:
             self.now.best = value
             if self.processes.is_first:
                 with weights_in_place(self.model, mean):
-                    save_weights(self.run.best, self.model)
+                    self.run.save_best(dict(named_tensors(self.model)))
             self.save()
 
     def take_note(self, result: Validation) -> None:
@@ -326,7 +326,7 @@ class Trainer:
         if self.processes.is_first:
             with self.averaged():
                 if better:
-                    save_weights(self.run.best, self.model)
+                    self.run.save_best(dict(named_tensors(self.model)))
                 self.kept.keep(now.update, value, self.model)
         say(
             f"valid {now.update}  loss {result.loss:.4f}  perplexity {result.perplexity:.2f}  BLEU {result.bleu:.2f}"

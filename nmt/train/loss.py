@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from nmt.data.batch import Batch
 from nmt.model import masks
@@ -40,6 +39,17 @@ class Judged(NamedTuple):
     loss: Tensor
     nll: Tensor
     cost: Tensor
+
+
+class Differentiated(NamedTuple):
+    """A chunk judged, and the gradients of its summed loss: to the logits, as they came, and to log_prior."""
+
+    judged: Judged
+    logits: Tensor
+    prior: Tensor
+
+
+Criterion = Callable[[Tensor, Tensor, Tensor, bool], Differentiated]  # logits, log_prior, ids, gradients wanted?
 
 
 def batch_loss(
@@ -110,31 +120,69 @@ def chunked_cross_entropy(
     """
     prior = states.new_zeros(len(states), 0) if log_prior is None else log_prior
     tokens = max(1, chunk // states.shape[1:-1].numel())
-    criterion = partial(_single, smoothing=smoothing)
     if r_drop > 0:
-        criterion = partial(_pair, smoothing=smoothing, r_drop=r_drop)
+        criterion: Criterion = partial(_differentiated, judge=partial(_pair, smoothing=smoothing, r_drop=r_drop))
+    elif log_prior is not None:
+        criterion = partial(_differentiated, judge=partial(_single, smoothing=smoothing))
+    else:
+        criterion = partial(smoothed, smoothing=smoothing)
     loss, nll, costs = _ChunkedCrossEntropy.apply(
         states, prior, weight, bias, target, criterion, tokens, torch.is_grad_enabled()
     )  # type: ignore[no-untyped-call]
     return loss, nll, costs
 
 
+def smoothed(logits: Tensor, log_prior: Tensor, ids: Tensor, wanted: bool, *, smoothing: float) -> Differentiated:
+    """The criterion of logits [c, V] alone, in closed form: the gradient to them is p - (1 - e) onehot(y) - e / V.
+
+    The logarithm of the sum is had from the highest probability, 1 / sum(exp(x - max)): of what torch has, its softmax
+    is the fastest way on a CPU to a sum of exponentials.
+    """
+    on_target = logits.gather(1, ids.unsqueeze(1))
+    probs = logits.softmax(-1)
+    log_total = logits.amax(-1, keepdim=True) - probs.amax(-1, keepdim=True).log()
+    nll = loss = (log_total - on_target).squeeze(1)
+    if smoothing:
+        uniform = (log_total - logits.mean(-1, keepdim=True)).squeeze(1)
+        loss = (1 - smoothing) * nll + smoothing * uniform
+    if wanted:
+        if smoothing:
+            probs.sub_(smoothing / logits.shape[1])
+        probs.scatter_add_(1, ids.unsqueeze(1), probs.new_full((len(ids), 1), smoothing - 1))
+    return Differentiated(Judged(loss, nll, loss), probs, log_prior)
+
+
+def _differentiated(
+    logits: Tensor, log_prior: Tensor, ids: Tensor, wanted: bool, *, judge: Callable[[Tensor, Tensor], Judged]
+) -> Differentiated:
+    """The criterion of mixed or paired logits, by automatic differentiation of `judge`."""
+    leaves = [logits.detach().requires_grad_(wanted), log_prior.detach().requires_grad_(wanted)]
+    with torch.set_grad_enabled(wanted):
+        judged = judge(mix(leaves[0], leaves[1] if log_prior.shape[-1] else None), ids)
+        total = judged.loss.sum()
+    gradients = leaves
+    if wanted:
+        gradients = list(torch.autograd.grad(total, leaves, allow_unused=True, materialize_grads=True))
+    return Differentiated(judged._replace(loss=judged.loss.detach()), *gradients)
+
+
 def _single(logits: Tensor, ids: Tensor, *, smoothing: float) -> Judged:
-    loss, nll = _SmoothedNLL.apply(logits, ids, smoothing)  # type: ignore[no-untyped-call]
-    return Judged(loss, nll, loss.detach())
+    log_probs = logits.log_softmax(-1)
+    nll = -log_probs.gather(1, ids.unsqueeze(1)).squeeze(1)
+    loss = nll if smoothing == 0 else (1 - smoothing) * nll - smoothing * log_probs.mean(-1)
+    return Judged(loss, nll.detach(), loss.detach())
 
 
 def _pair(logits: Tensor, ids: Tensor, *, smoothing: float, r_drop: float) -> Judged:
     return Judged(*PairLoss.apply(logits, ids, smoothing, r_drop))  # type: ignore[no-untyped-call]
 
 
-def full_precision(logits: Tensor) -> Tensor:
-    """Half-precision logits in float32: to keep their sums and logarithms in eight bits would lose the loss."""
-    return logits.float() if logits.dtype in (torch.bfloat16, torch.float16) else logits
-
-
 class _ChunkedCrossEntropy(torch.autograd.Function):
-    """Keeps, instead of logits, the gradients of what the readout read and of the projection."""
+    """Keeps, instead of logits, the gradients of what the readout read and of the projection.
+
+    All chunks' logits are written into one buffer. In half precision they are of the products' precision, and judged in
+    float32: to keep their sums and logarithms in eight bits would lose the loss.
+    """
 
     @staticmethod
     def forward(
@@ -144,38 +192,39 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         weight: Tensor,
         bias: Tensor,
         target: Tensor,
-        criterion: Callable[[Tensor, Tensor], Judged],
+        criterion: Criterion,
         chunk: int,
         wanted: bool,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        losses: list[Tensor] = []
-        nlls: list[Tensor] = []
-        costs: list[Tensor] = []
-        shared = [torch.zeros_like(weight), torch.zeros_like(bias)] if wanted else []
-        own: list[tuple[Tensor, ...]] = []
-        table, offset = (part.detach().requires_grad_(wanted) for part in (weight, bias))
-        for part, log_prior, ids in zip(
-            torch.split(states, chunk), torch.split(prior, chunk), torch.split(target, chunk), strict=True
-        ):
-            leaves = [x.detach().requires_grad_(wanted) for x in (part, log_prior)]
-            with torch.set_grad_enabled(wanted):
-                logits = full_precision(F.linear(leaves[0], table, offset))
-                logits = mix(logits, leaves[1] if log_prior.shape[-1] else None)
-                judged = criterion(logits, ids)
-                total = judged.loss.sum()
-            losses.append(judged.loss.detach())
-            nlls.append(judged.nll)
-            costs.append(judged.cost)
-            if wanted:
-                *mine, table_gradient, offset_gradient = torch.autograd.grad(
-                    total, [*leaves, table, offset], allow_unused=True, materialize_grads=True
-                )
-                own.append(tuple(mine))
-                shared = [shared[0].add_(table_gradient), shared[1].add_(offset_gradient)]
-        ctx.gradients = [*(torch.cat(parts) for parts in zip(*own, strict=True)), *shared]
-        loss, nll, cost = torch.cat(losses).sum(), torch.cat(nlls).sum(), torch.cat(costs)
-        ctx.mark_non_differentiable(nll, cost)
-        return loss, nll, cost
+        dtype = product_dtype(states)
+        read, table, offset = (x.to(dtype) for x in (states.flatten(0, -2), weight, bias))
+        each = states.shape[1:-1]  # rows of logits of one token
+        judged, gradients = [], []
+        with torch.autocast(states.device.type, enabled=False):
+            buffer = read.new_empty(min(chunk, len(states)) * each.numel(), len(table))
+            total = [torch.zeros_like(weight), torch.zeros_like(bias)] if wanted else []
+            for log_prior, ids, rows in zip(
+                torch.split(prior, chunk),
+                torch.split(target, chunk),
+                torch.split(read, chunk * each.numel()),
+                strict=True,
+            ):
+                logits = torch.addmm(offset, rows, table.t(), out=buffer[: len(rows)])
+                found = criterion(full_precision(logits).view(len(ids), *each, -1), log_prior, ids, wanted)
+                judged.append(found.judged)
+                if wanted:
+                    by_logits = found.logits.flatten(0, -2)
+                    gradient = by_logits.to(dtype)
+                    gradients.append((gradient @ table, found.prior))
+                    add_product(total[0], gradient.t(), rows)
+                    total[1] += by_logits.sum(0)
+        if wanted:
+            own, priors = (torch.cat(parts) for parts in zip(*gradients, strict=True))
+            ctx.gradients = [own.view(states.shape), priors, *total]
+        losses, nlls, costs = (torch.cat(parts) for parts in zip(*judged, strict=True))
+        nll = nlls.sum()
+        ctx.mark_non_differentiable(nll, costs)
+        return losses.sum(), nll, costs
 
     @staticmethod
     def backward(ctx: Any, *output: Tensor) -> tuple[Tensor | None, ...]:
@@ -183,24 +232,20 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         return (*gradients, None, None, None, None)
 
 
-class _SmoothedNLL(torch.autograd.Function):
-    """Logits [c, V], ids [c] -> smoothed losses [c] and -ln p(ids) [c]; the gradient in closed form,
-    p - (1 - e) onehot(y) - e / V, written over the probabilities."""
+def product_dtype(states: Tensor) -> torch.dtype:
+    """What matrix products of these are made in."""
+    device = states.device.type
+    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else states.dtype
 
-    @staticmethod
-    def forward(ctx: Any, logits: Tensor, ids: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-        log_probs = logits.log_softmax(-1)
-        ctx.save_for_backward(log_probs, ids)
-        ctx.smoothing = smoothing
-        nll = -log_probs.gather(1, ids.unsqueeze(1)).squeeze(1)
-        loss = nll if smoothing == 0 else (1 - smoothing) * nll - smoothing * log_probs.mean(-1)
-        ctx.mark_non_differentiable(nll)
-        return loss.clone(), nll
 
-    @staticmethod
-    def backward(ctx: Any, *output: Tensor) -> tuple[Tensor | None, ...]:
-        log_probs, ids = ctx.saved_tensors
-        gradient = log_probs.exp_().sub_(ctx.smoothing / log_probs.shape[1])
-        on_target = gradient.new_full((len(ids), 1), ctx.smoothing - 1)
-        gradient.scatter_add_(1, ids.unsqueeze(1), on_target)
-        return gradient.mul_(output[0].unsqueeze(1)), None, None
+def full_precision(logits: Tensor) -> Tensor:
+    """Half-precision logits in float32."""
+    return logits.float() if logits.dtype in (torch.bfloat16, torch.float16) else logits
+
+
+def add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
+    """total += left @ right, where the dtypes are the same in the product itself."""
+    if total.dtype == left.dtype:
+        total.addmm_(left, right)
+    else:
+        total += left @ right

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 import torch
@@ -39,6 +40,7 @@ class Updater:
         processes: Processes,
     ) -> None:
         self.model = model
+        self.network = cast(EncoderDecoder, torch.compile(model, dynamic=True)) if config.compile else model
         self.store = store
         self.optimizer = optimizer
         self.config = config
@@ -97,7 +99,7 @@ class Updater:
         try:
             batch = self.store.batch(rows).to(self.device)
             with torch.autocast(self.device.type, self.dtype, enabled=self.dtype != torch.float32):
-                sums = batch_loss(self.model, batch, smoothing=self.config.label_smoothing, r_drop=self.config.r_drop)
+                sums = batch_loss(self.network, batch, smoothing=self.config.label_smoothing, r_drop=self.config.r_drop)
             loss = self.scaler.scale(sums.loss / tokens)
             return sums, torch.autograd.grad(loss, self.parameters, allow_unused=True)
         except (MemoryError, RuntimeError) as error:

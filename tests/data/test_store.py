@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from datasets.arrow_writer import ArrowWriter
+from pyarrow import RecordBatch
+from pyarrow.ipc import RecordBatchFileWriter
 
 from nmt.data import store
 from nmt.data.batch import make_batch
@@ -128,12 +129,11 @@ def test_pairs_are_read_one_block_at_a_time(
             asked += 1
             yield "ka lo mi", "KA"
 
-    write_batch = ArrowWriter.write_batch
+    class Watched(RecordBatchFileWriter):  # type: ignore[misc]
+        def write_batch(self, batch: RecordBatch) -> None:
+            written.append((len(batch), asked))
+            super().write_batch(batch)
 
-    def watched_write(writer: ArrowWriter, columns: dict[str, list[object]], size: int) -> None:
-        written.append((len(columns["index"]), asked))
-        write_batch(writer, columns, size)
-
-    monkeypatch.setattr(ArrowWriter, "write_batch", watched_write)
+    monkeypatch.setattr("pyarrow.ipc.new_file", Watched)
     encode_pairs(watched(), *tokenizers, directory=tmp_path, max_length=None, report=Report("corpus"))
     assert written == [(5, 5), (5, 10), (2, 12)]

@@ -50,7 +50,7 @@ def first(model: EncoderDecoder, batch: Any) -> tuple[Tensor, Tensor, Tensor]:
     """Of one sentence: annotations [S, D], their keys' product with a query by hand, and s_0 [H]."""
     memory = model.encode(batch)
     decoder: Any = model.decoder
-    return memory.states[0], decoder.wiring.attention.score.matrix.weight, decoder.bridge(memory)[0][0, 0]
+    return memory.states[0], decoder.wiring.attention.score.matrix.weight, decoder.bridge(memory)[0][0][0]
 
 
 def cell(model: EncoderDecoder, inputs: Tensor, hidden: Tensor) -> Tensor:

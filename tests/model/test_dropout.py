@@ -43,6 +43,32 @@ def test_gradient_is_the_mask() -> None:
     assert torch.equal(out, x.grad)
 
 
+def test_relu_is_relu_then_dropout() -> None:
+    """One draw, one result, and one gradient, which its own way keeps less for."""
+    x = torch.randn(17, 30, dtype=torch.float64, requires_grad=True)
+    for dropout in (Dropout(0.5), Dropout(0.5).eval(), Dropout(0.0)):
+        results = []
+        for function in (dropout.relu, lambda x, dropout=dropout: dropout(x.relu())):
+            torch.manual_seed(3)
+            out = function(x)
+            results.append((out, *torch.autograd.grad((out * out).sum(), x)))
+        for one, other in zip(*results, strict=True):
+            assert torch.equal(one, other)
+
+
+def test_a_sum_is_dropout_then_the_sum() -> None:
+    """Of two terms the second is dropped: one draw, one result, and both gradients."""
+    x, y = (torch.randn(17, 30, dtype=torch.float64, requires_grad=True) for _ in range(2))
+    for dropout in (Dropout(0.5), Dropout(0.5).eval(), Dropout(0.0)):
+        results = []
+        for function in (dropout.add, lambda x, y, dropout=dropout: x + dropout(y)):
+            torch.manual_seed(3)
+            out = function(x, y)
+            results.append((out, *torch.autograd.grad((out * out).sum(), (x, y))))
+        for one, other in zip(*results, strict=True):
+            torch.testing.assert_close(one, other, atol=1e-14, rtol=0)
+
+
 def test_off_in_evaluation_and_at_rate_zero() -> None:
     x = torch.randn(11, 5)
     assert Dropout(0.5).eval()(x) is x

@@ -141,6 +141,7 @@ def test_leftovers_are_ignored_and_swept(tmp_path: Path) -> None:
 
 def test_sweeping_is_for_every_folder_of_a_run(tmp_path: Path) -> None:
     (tmp_path / f".{'0a' * 8}.part").write_bytes(b"half")
+    (tmp_path / ".tmpFxrxRi").write_bytes(b"half")
     sweep(tmp_path)
     assert not list(tmp_path.iterdir())
 

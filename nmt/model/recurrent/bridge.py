@@ -5,7 +5,6 @@ Shape letters: B sentences, L encoder layers, H decoder's hidden size.
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor, nn
 
 from nmt.model.interface import Memory
@@ -42,10 +41,11 @@ class Bridge(nn.Module):
         self.components = components
         self.maps = nn.ModuleList(nn.Linear(width, components * hidden_size) for _ in range(layers))
 
-    def forward(self, memory: Memory) -> tuple[Tensor, ...]:
-        """Memory -> components of the first state, each [B, layers, H]."""
+    def forward(self, memory: Memory) -> tuple[tuple[Tensor, ...], ...]:
+        """Memory -> the first state of each layer: its components [B, H]."""
         final = memory.final[:, :, BACKWARD:] if self.backward_only else memory.final
         vectors = [final[:, i].flatten(1) if self.recurrent else memory.summary for i in self.sources]
-        states = torch.stack([change(vector) for change, vector in zip(self.maps, vectors, strict=True)], dim=1)
-        hidden, *cell = states.chunk(self.components, dim=-1)
-        return (hidden.tanh(), *cell)
+        states = [
+            change(vector).chunk(self.components, dim=-1) for change, vector in zip(self.maps, vectors, strict=True)
+        ]
+        return tuple((hidden.tanh(), *cell) for hidden, *cell in states)

@@ -18,7 +18,8 @@ from nmt.model.dropout import Dropout
 from nmt.model.embedding import Embedding, Projection
 from nmt.model.interface import Attended, DecoderOutput, EncoderSizes, Memory, Step, mix
 from nmt.model.recurrent.bridge import Bridge
-from nmt.model.recurrent.stack import COMPONENTS, RecurrentStack
+from nmt.model.recurrent.cell import COMPONENTS
+from nmt.model.recurrent.stack import RecurrentStack, StackState
 from nmt.model.recurrent.variational import SentenceMasks
 from nmt.model.recurrent.wiring import AfterStep, BeforeStep, RecurrentState
 
@@ -27,7 +28,7 @@ class RecurrentPrepared(NamedTuple):
     """Once a sentence: what the attention prepared, the stack's first state, and dropout's masks that are shared."""
 
     attention: Any
-    first: tuple[Tensor, ...]
+    first: StackState
     masks: SentenceMasks
 
 
@@ -94,20 +95,21 @@ class RecurrentDecoder(nn.Module):
         """Keys, the first state and shared masks, a row a sentence."""
         prepared = self.wiring.attention.prepare(memory.states, memory.valid, memory.summary)
         first = self.bridge(memory)
-        return RecurrentPrepared(prepared, first, self.draw(first[0]) if self.dropout_shared else SentenceMasks())
+        return RecurrentPrepared(prepared, first, self.draw(first) if self.dropout_shared else SentenceMasks())
 
-    def draw(self, hidden: Tensor) -> SentenceMasks:
-        """Masks for the sentences whose first hidden state is [B, layers, H]; empty ones where nothing is dropped."""
-        rows, layers, _ = hidden.shape
+    def draw(self, first: StackState) -> SentenceMasks:
+        """Masks for the sentences whose first state is this; empty ones where nothing is dropped."""
+        hidden = first[0][0]
+        rows = len(hidden)
         return SentenceMasks(
             embedded=self.dropout.draw(hidden.new_empty(rows, 1, self.embedding.size)),
-            between=tuple(mask for layer in range(layers - 1) for mask in self.dropout.draw(hidden[:, layer])),
+            between=tuple(mask for layer in first[:-1] for mask in self.dropout.draw(layer[0])),
             output=self.dropout.draw(hidden.new_empty(rows, 1, self.projection.in_features)),
         )
 
     def start(self, prepared: RecurrentPrepared) -> RecurrentState:
         """The state before the first token."""
-        hidden = prepared.first[0]
+        hidden = prepared.first[0][0]
         return RecurrentState(
             stack=prepared.first,
             feed=hidden.new_zeros(len(hidden), self.wiring.feed_size),
@@ -138,7 +140,7 @@ class RecurrentDecoder(nn.Module):
 
     def together(self, wiring: AfterStep, embedded: Tensor, prepared: RecurrentPrepared) -> DecoderOutput:
         """All positions at once: one recurrent call, one attention call."""
-        states, _ = self.stack.run(embedded, prepared.first, prepared.masks.between)
+        states = self.stack.run(embedded, prepared.first, prepared.masks.between)
         position = torch.arange(embedded.shape[1], device=embedded.device).unsqueeze(0)
         state = wiring.attention.start(prepared.attention)
         attended, _ = wiring.attention(states, prepared.attention, state, position)

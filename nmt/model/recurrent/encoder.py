@@ -18,8 +18,8 @@ from nmt.model import masks
 from nmt.model.dropout import Dropout
 from nmt.model.embedding import Embedding
 from nmt.model.interface import Memory
-from nmt.model.recurrent.stack import CELLS, COMPONENTS, check_sizes
-from nmt.model.recurrent.variational import run_layers
+from nmt.model.recurrent.cell import CELLS, COMPONENTS, check_sizes
+from nmt.model.recurrent.layers import run_layers
 
 
 class RecurrentEncoder(nn.Module):
@@ -90,8 +90,8 @@ class RecurrentEncoder(nn.Module):
         between = (
             tuple(mask for _ in range(layers - 1) for mask in self.dropout.draw(wide)) if self.dropout_shared else ()
         )
-        if not between:
+        if x.device.type != "cpu" and not between:
             outputs, last = self.rnn(packed)
             return outputs, last if isinstance(last, tuple) else (last,)
         first = x.new_zeros(layers * directions, len(x), size)
-        return run_layers(self.rnn, packed, (first,) * components, between)
+        return run_layers(self.rnn, packed, (first,) * components, self.dropout, between)

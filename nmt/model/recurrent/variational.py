@@ -10,12 +10,9 @@ Shape letters: N rows, T positions, E embedding size, D a layer's output size, H
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-import torch
-from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence
+from torch import Tensor
 
 
 class SentenceMasks(NamedTuple):
@@ -27,51 +24,3 @@ class SentenceMasks(NamedTuple):
     embedded: tuple[Tensor, ...] = ()
     between: tuple[Tensor, ...] = ()
     output: tuple[Tensor, ...] = ()
-
-
-def run_layers(
-    rnn: nn.GRU | nn.LSTM, packed: PackedSequence, first: tuple[Tensor, ...], masks: Sequence[Tensor]
-) -> tuple[PackedSequence, tuple[Tensor, ...]]:
-    """What rnn(packed, first) gives, layer after layer, with layer i's output times masks[i] [N, D] before layer i + 1.
-
-    first, and the last state that is returned: components, each [L x directions, N, H], rows in the batch's order.
-    """
-    order, back = packed.sorted_indices, packed.unsorted_indices
-    if order is not None:
-        first = tuple(part.index_select(1, order) for part in first)
-    sentence = rows_of(packed)
-    data, lasts = packed.data, []
-    for layer in range(rnn.num_layers):
-        if layer > 0:
-            data = data * masks[layer - 1].index_select(0, sentence)
-        data, last = run_layer(rnn, layer, data, packed.batch_sizes, first)
-        lasts.append(last)
-    joined = tuple(torch.cat(parts) for parts in zip(*lasts, strict=True))
-    if back is not None:
-        joined = tuple(part.index_select(1, back) for part in joined)
-    return PackedSequence(data, packed.batch_sizes, order, back), joined
-
-
-def rows_of(packed: PackedSequence) -> Tensor:
-    """The sentence, in the batch's order, that each row of the packed data belongs to."""
-    count = int(packed.batch_sizes[0])
-    order = (
-        packed.sorted_indices if packed.sorted_indices is not None else torch.arange(count, device=packed.data.device)
-    )
-    return torch.cat([order[:size] for size in packed.batch_sizes.tolist()])
-
-
-def run_layer(
-    rnn: nn.GRU | nn.LSTM, layer: int, data: Tensor, batch_sizes: Tensor, first: tuple[Tensor, ...]
-) -> tuple[Tensor, tuple[Tensor, ...]]:
-    """One layer, in all its directions, over packed rows, on the weights that it has in the whole."""
-    directions = 2 if rnn.bidirectional else 1
-    own = slice(layer * directions, (layer + 1) * directions)
-    # cuDNN wants a call's weights in one block, and this is a part of one: it copies them each time, and warns once.
-    weights: list[Tensor] = [weight for direction in rnn.all_weights[own] for weight in direction]
-    state = [part[own].contiguous() for part in first]
-    if isinstance(rnn, nn.LSTM):
-        data, *last = torch.lstm(data, batch_sizes, state, weights, True, 1, 0.0, rnn.training, rnn.bidirectional)
-    else:
-        data, *last = torch.gru(data, batch_sizes, state[0], weights, True, 1, 0.0, rnn.training, rnn.bidirectional)
-    return data, tuple(last)

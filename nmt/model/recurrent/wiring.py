@@ -17,15 +17,15 @@ from torch.nn import functional as F
 from nmt.model.attention.attention import AttentionLike
 from nmt.model.dropout import Dropout
 from nmt.model.interface import Attended
-from nmt.model.recurrent.stack import RecurrentStack
+from nmt.model.recurrent.stack import RecurrentStack, StackState
 from nmt.model.recurrent.variational import SentenceMasks
 
 
 class RecurrentState(NamedTuple):
-    """stack: components of the layers' states, each [N, L, H]; feed [N, F]: what enters the next step beside the
-    embedding (F = 0 for nothing); attention: its own state; position [N], of the next token."""
+    """stack: a tuple of layers, each a tuple of its components [N, H]; feed [N, F]: what enters the next step beside
+    the embedding (F = 0 for nothing); attention: its own state; position [N], of the next token."""
 
-    stack: tuple[Tensor, ...]
+    stack: StackState
     feed: Tensor
     attention: tuple[Any, ...]
     position: Tensor
@@ -33,7 +33,7 @@ class RecurrentState(NamedTuple):
     @property
     def top(self) -> Tensor:
         """The top layer's hidden state [N, H]."""
-        return self.stack[0][:, -1]
+        return self.stack[-1][0]
 
 
 def expected(attended: Attended) -> Tensor:
@@ -103,7 +103,7 @@ class AfterStep(nn.Module):
             gates = gates + F.linear(state.feed, feed_weight)
         layers = stack.step(gates, state.stack, masks.between)
         position = state.position.unsqueeze(1)
-        query = layers[0][:, -1:]
+        query = layers[-1][0].unsqueeze(1)
         attended, attention = self.attention(query, prepared, state.attention, position)
         output = self.attentional(query, attended, masks)
         feed = state.feed

@@ -30,7 +30,7 @@ class Residual(nn.Module):
 
     def leave(self, x: Tensor, result: Tensor) -> Tensor:
         """The block's input and its function's result -> the block's output [N, T, D]."""
-        joined: Tensor = x + self.dropout(result)
+        joined = self.dropout.add(x, result)
         return joined if self.pre_norm else self.norm(joined)
 
 
@@ -50,7 +50,7 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[N, T, D] -> [N, T, D]."""
-        result: Tensor = self.outer(self.dropout(self.inner(x).relu()))
+        result: Tensor = self.outer(self.dropout.relu(self.inner(x)))
         return result
 
 

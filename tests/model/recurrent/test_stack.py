@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from nmt.model.recurrent.stack import COMPONENTS, RecurrentStack
+from nmt.model.recurrent.cell import COMPONENTS
+from nmt.model.recurrent.stack import RecurrentStack, StackState
 
 N, T, INPUT, H = 3, 5, 7, 11
 
@@ -15,8 +16,8 @@ def _stack(cell: str, layers: int, dropout: float = 0.0) -> RecurrentStack:
     return RecurrentStack(input_size=INPUT, hidden_size=H, layers=layers, cell=cell, dropout=dropout).double()
 
 
-def _state(cell: str, layers: int) -> tuple[torch.Tensor, ...]:
-    return tuple(torch.randn(N, layers, H).double() for _ in range(COMPONENTS[cell]))
+def _state(cell: str, layers: int) -> StackState:
+    return tuple(tuple(torch.randn(N, H).double() for _ in range(COMPONENTS[cell])) for _ in range(layers))
 
 
 @pytest.mark.parametrize("layers", [1, 3])
@@ -27,15 +28,14 @@ def test_steps_are_torchs_run(cell: str, layers: int) -> None:
     state, tops = start, []
     for x in inputs.unbind(1):
         state = stack.step(F.linear(x, stack.rnn.weight_ih_l0, stack.rnn.bias_ih_l0), state)
-        tops.append(state[0][:, -1])
-    first = tuple(part.transpose(0, 1).contiguous() for part in start)
+        tops.append(state[-1][0])
+    first = tuple(torch.stack(component) for component in zip(*start, strict=True))
     outputs, last = stack.rnn(inputs, first if cell == "lstm" else first[0])
     torch.testing.assert_close(torch.stack(tops, dim=1), outputs, atol=1e-12, rtol=0)
-    run, final = stack.run(inputs, start)
-    torch.testing.assert_close(run, outputs, atol=1e-12, rtol=0)
-    for ours, whole, theirs in zip(state, final, last if cell == "lstm" else (last,), strict=True):
-        torch.testing.assert_close(ours, theirs.transpose(0, 1), atol=1e-12, rtol=0)
-        torch.testing.assert_close(whole, ours, atol=1e-12, rtol=0)
+    torch.testing.assert_close(stack.run(inputs, start), outputs, atol=1e-12, rtol=0)
+    for layer, ours in enumerate(state):
+        for part, theirs in zip(ours, last if cell == "lstm" else (last,), strict=True):
+            torch.testing.assert_close(part, theirs[layer], atol=1e-12, rtol=0)
 
 
 @torch.no_grad()
@@ -49,10 +49,10 @@ def test_input_weights_are_split_in_order() -> None:
 def test_dropout_between_layers_in_training_alone() -> None:
     stack, state = _stack("gru", 2, dropout=0.5), _state("gru", 2)
     gates = torch.randn(N, 3 * H).double()
-    first, second = stack.train().step(gates, state)[0], stack.train().step(gates, state)[0]
-    torch.testing.assert_close(first[:, 0], second[:, 0])
-    assert not torch.allclose(first[:, 1], second[:, 1])
-    torch.testing.assert_close(stack.eval().step(gates, state)[0], stack.step(gates, state)[0])
+    first, second = stack.train().step(gates, state), stack.train().step(gates, state)
+    torch.testing.assert_close(first[0], second[0])
+    assert not torch.allclose(first[1][0], second[1][0])
+    torch.testing.assert_close(stack.eval().step(gates, state), stack.step(gates, state))
 
 
 @pytest.mark.parametrize(

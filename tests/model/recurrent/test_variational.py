@@ -12,9 +12,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
+from nmt.model.dropout import Dropout
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.model.recurrent.stack import CELLS
-from nmt.model.recurrent.variational import SentenceMasks, run_layers
+from nmt.model.recurrent.cell import CELLS
+from nmt.model.recurrent.layers import run_layers
+from nmt.model.recurrent.variational import SentenceMasks
 from tests.laws.models import build_model, toy_batch
 
 LENGTHS, INPUT, H = torch.tensor([3, 7, 1, 5]), 5, 11
@@ -53,7 +55,7 @@ def test_masks_scale_the_next_layers_input_weights(cell: str, layers: int, bidir
     rnn, first = _network(cell, layers, bidirectional)
     inputs, size = torch.randn(len(LENGTHS), 7, INPUT).double(), H * (2 if bidirectional else 1)
     masks = [torch.rand(len(LENGTHS), size).double() for _ in range(layers - 1)]
-    packed, last = run_layers(rnn, _packed(inputs), first, masks)
+    packed, last = run_layers(rnn, _packed(inputs), first, Dropout(0.5), masks)
     outputs, lengths = pad_packed_sequence(packed, batch_first=True)
     assert torch.equal(lengths, LENGTHS)
     for row, length in enumerate(LENGTHS.tolist()):
@@ -94,19 +96,18 @@ def test_an_encoders_masks(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     drops: list[Tensor] = []
     monkeypatch.setattr(
         "nmt.model.recurrent.encoder.run_layers",
-        lambda rnn, packed, first, masks: (drawn.append(masks), run_layers(rnn, packed, first, masks))[1],
+        lambda *given: (drawn.append(given[-1]), run_layers(*given))[1],
     )
     encoder.dropout.register_forward_hook(lambda _, given, dropped: drops.append(dropped))
     states = encoder(batch.source, batch.source_lengths).states
-    embedded, top = drops
+    embedded, *_, top = drops
     assert torch.equal(top, states)
-    for values in drops:
+    for values in (embedded, top):
         assert _differ(_same_everywhere(values, batch.source_lengths))
     layers = encoder.rnn.num_layers
-    assert len(drawn) == layers - 1
-    for masks in drawn:
-        assert [mask.shape for mask in masks] == [(len(batch), encoder.output_size)] * (layers - 1)
-        assert all(_differ((mask == 0).tolist()) for mask in masks)
+    (masks,) = drawn
+    assert [mask.shape for mask in masks] == [(len(batch), encoder.output_size)] * (layers - 1)
+    assert all(_differ((mask == 0).tolist()) for mask in masks)
     assert embedded.shape[-1] == 17
 
 
