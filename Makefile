@@ -28,5 +28,5 @@ venv: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,tensorboard]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,sweep,tensorboard]'
 	touch $@

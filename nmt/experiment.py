@@ -183,10 +183,9 @@ def check_settings(config: Config) -> EncoderDecoder:
     build(config.schedule, "schedule")
     if config.train.tensorboard:
         check_installed()
-    if config.train.compile and not isinstance(shape.decoder, TransformerDecoder):
-        raise UserError("train.compile: a recurrent decoder's steps are not compiled; leave it out")
-    if config.train.compile and not isinstance(shape.encoder, TransformerEncoder):
-        raise UserError("train.compile: a recurrent encoder's steps are not compiled; leave it out")
+    sides: tuple[object, object] = (shape.encoder, shape.decoder)
+    if config.train.compile and not all(isinstance(side, (TransformerEncoder, TransformerDecoder)) for side in sides):
+        raise UserError("train.compile: the steps of a recurrent encoder or decoder are not compiled; leave it out")
     return shape
 
 

@@ -4,6 +4,7 @@
     python scripts/bench_train.py --size s2 --peer opennmt --peer-python PEER/bin/python --data FOLDER
     python scripts/bench_train.py --sweep length --data FOLDER
     python scripts/bench_train.py --s2-variants --data FOLDER
+    python scripts/bench_train.py --size s1 --data FOLDER train.precision=bfloat16
 
 FOLDER has train.en and train.de of Multi30k (or a folder `multi30k` that has); without --data it is NMT_DATA's. S1 is
 a Transformer of 4+4 layers of 128, S2 an LSTM with input feeding (bench/ours.py, bench/peers.py). Ours is `nmt train`
@@ -53,7 +54,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--updates", type=positive, help="default 40 of S1, 20 of S2")
     parser.add_argument("--seconds", type=float, default=15.0, help="of training at each point of a sweep")
     parser.add_argument("--threads", type=positive, default=2)
-    arguments = parser.parse_args()
+    parser.add_argument("settings", nargs="*", metavar="key=value", help="of ours beside the peer, for nmt train")
+    arguments = parser.parse_intermixed_args()
     arguments.rounds = arguments.rounds or (1 if arguments.sweep else 3)
     arguments.updates = arguments.updates or UPDATES["s2" if arguments.s2_variants else arguments.size]
     return arguments
@@ -84,7 +86,8 @@ def compare(arguments: argparse.Namespace, pairs: list[corpus.Pair], work: Path)
     name, size, threads, updates = arguments.peer, arguments.size, arguments.threads, arguments.updates
     versions = peers.check(name, size, arguments.peer_python) if name else {}
     data, run = corpus.write(pairs, work / "data"), work / "run"
-    mine = Side("ours", [], [])
+    more = (f"train.updates={updates}", *arguments.settings)
+    mine = Side(" ".join(["ours", *arguments.settings]), [], [])
     theirs = [Side(f"{name}, {allocator}", [], []) for allocator in ALLOCATORS] if name else []
     cubes, readouts = [], []
     for number in range(arguments.rounds):
@@ -92,13 +95,13 @@ def compare(arguments: argparse.Namespace, pairs: list[corpus.Pair], work: Path)
         cubes.append(cube)
         readouts.append(readout)
         launch.tell(f"products {cube / 1e9:.0f} and {readout / 1e9:.0f} GFLOP/s")
-        note(mine, ours.train(size, data, run, threads, (f"train.updates={updates}",)))
+        note(mine, ours.train(size, data, run, threads, more))
         if name and number == 0:
             peers.PEERS[name].prepare(pairs, run, work)
         for side, extra in zip(theirs, ALLOCATORS.values(), strict=False):
             note(side, peers.train(name, arguments.peer_python, size, work, updates, threads, extra))
     flop = flop_per_token(work_of(size, 8000), corpus.lengths(pairs, run))
-    parts = ours.shares(size, data, run, threads, (f"train.updates={updates}",))
+    parts = ours.shares(size, data, run, threads, more)
     return "\n".join(
         [
             *(f"peer: {' '.join(package)}" for package in versions.items()),

@@ -56,7 +56,7 @@ REACHED = [
     "torch.nn.modules.module.torch.hub.load",
     "nmt.model.assemble.build",
     "torch.optim.os.system",
-    "nmt.train.loop.save_weights",
+    "nmt.train.kept.save_weights",
 ]
 
 

@@ -11,6 +11,7 @@ from nmt.build import build
 from nmt.compose import compose, compose_values, config_folder, read_values, write_config
 from nmt.config import Config, read_config
 from nmt.errors import UserError
+from nmt.experiment import check_settings
 from nmt.model.assemble import check_sizes
 from tests.laws.models import AFTER_STEP, CORPUS, OWN, PRESETS
 
@@ -42,6 +43,13 @@ def test_every_option_builds(option: str) -> None:
     group, _, name = option.rpartition("/")
     corpus = () if option in ("data/demo", "data/multi30k") or group == "experiment" else CORPUS
     build_all(compose([*corpus, *BESIDE.get(option, ()), f"{group}={name}"]))
+
+
+@pytest.mark.parametrize("model", ["recurrent", "recurrent_transformer", "transformer_recurrent"])
+def test_only_transformers_are_compiled(model: str) -> None:
+    check_settings(compose([*CORPUS, "model=transformer", "train.compile=true"]))
+    with pytest.raises(UserError, match=r"train\.compile: the steps of a recurrent .* are not compiled"):
+        check_settings(compose([*CORPUS, f"model={model}", "train.compile=true"]))
 
 
 @pytest.mark.parametrize("model", ["recurrent", "transformer"])

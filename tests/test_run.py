@@ -37,6 +37,13 @@ def test_a_failing_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest
     assert [file.name for file in tmp_path.iterdir()] == [path.name], "nothing is left over"
 
 
+def test_weights_are_as_readable_as_other_files(tmp_path: Path) -> None:
+    """Whatever mode a library gives the file that it writes."""
+    save_weights(tmp_path / "model.safetensors", build_model(CASE))
+    (tmp_path / "other").touch()
+    assert (tmp_path / "model.safetensors").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
 class _Payload:
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -36,8 +36,10 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
     created = _create(temporary, path)
     try:
         with created as stream:
+            mode = os.fstat(stream.fileno()).st_mode
             yield stream
         with temporary.open("rb") as written:  # a library that was given the name may have put another file there
+            os.fchmod(written.fileno(), mode)
             os.fsync(written.fileno())
         os.replace(temporary, place)
     except OSError as error:
