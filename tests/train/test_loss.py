@@ -124,10 +124,10 @@ def test_never_all_logits_at_once(rows_of_logits: list[int]) -> None:
 
 
 def test_choices_of_a_mixture_count(rows_of_logits: list[int]) -> None:
-    """Three choices a token: seven rows of logits are those of two tokens."""
+    """Three choices a token: of seven rows of logits the six of two tokens are made."""
     parts, ids = _inputs(True)
     _chunked(parts, ids, 0.1, 7)
-    assert rows_of_logits == [2, 2, 2, 1]
+    assert rows_of_logits == [6, 6, 6, 3]
 
 
 @pytest.mark.parametrize("case", ["recurrent-bahdanau-gru", "transformer-pre-sinusoidal"])

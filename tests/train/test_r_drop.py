@@ -107,8 +107,13 @@ def test_by_hand() -> None:
 def test_never_all_logits_at_once(monkeypatch: pytest.MonkeyPatch, mixture: bool, wanted: list[int]) -> None:
     """Six rows of logits are three tokens in two passes, or one token of a mixture of three."""
     seen: list[int] = []
-    linear = F.linear
-    monkeypatch.setattr(F, "linear", lambda x, *rest: (seen.append(x[..., 0].numel()), linear(x, *rest))[1])
+    addmm = torch.addmm
+
+    def watched(bias: Tensor, x: Tensor, *rest: Tensor, out: Tensor) -> Tensor:
+        seen.append(len(x))
+        return addmm(bias, x, *rest, out=out)
+
+    monkeypatch.setattr(torch, "addmm", watched)
     parts, ids = _inputs(mixture)
     _chunked(parts, ids, 0.1, 6)
     assert seen == wanted
@@ -150,15 +155,15 @@ class Tape:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.tape: list[Tensor] = []
         self.play: Iterator[Tensor] | None = None
-        draw: Callable[[Dropout, Tensor], Tensor] = Dropout.scaled_mask
+        draw: Callable[[Dropout, Tensor], Tensor] = Dropout.mask
 
-        def scaled_mask(dropout: Dropout, x: Tensor) -> Tensor:
+        def mask(dropout: Dropout, x: Tensor) -> Tensor:
             if self.play is not None:
                 return next(self.play)
             self.tape.append(draw(dropout, x))
             return self.tape[-1]
 
-        monkeypatch.setattr(Dropout, "scaled_mask", scaled_mask)
+        monkeypatch.setattr(Dropout, "mask", mask)
 
     def rewind(self, half: int) -> None:
         self.play = iter([mask.chunk(2)[half] for mask in self.tape])
