@@ -251,7 +251,6 @@ def test_a_signal_reaches_other_processes(settings: list[str], tmp_path: Path) -
         signal.raise_signal(signal.SIGINT)
 
 
-@pytest.mark.slow
 def test_joblib(settings: list[str]) -> None:
     """Two trainings at a time, in processes that Hydra's launcher plugin starts."""
     pytest.importorskip("hydra_plugins.hydra_joblib_launcher")

@@ -155,7 +155,8 @@ def test_float16_lowers_its_scale_where_it_overflows() -> None:
 def test_a_compiled_network_has_the_same_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
     """As torch.compile sees it, with the code it generates left out; batches of two shapes."""
     case = "transformer-pre-sinusoidal"
-    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
+    compiles, asked = partial(torch.compile, backend="eager"), []
+    monkeypatch.setattr(torch, "compile", lambda model, **how: (asked.append(model), compiles(model, **how))[1])
     plain, compiled = build_model(case), build_model(case)
     one, other = updater(plain), updater(compiled, compile=True)
     for place, batches in (((0, 1), [ROWS]), ((0, 2), [[0, 1, 2]])):
@@ -163,5 +164,6 @@ def test_a_compiled_network_has_the_same_gradients(monkeypatch: pytest.MonkeyPat
         found, found_norm = other.gradients(batches, place)
         assert float(found.loss) == pytest.approx(float(expected.loss), abs=1e-10)
         assert found_norm == pytest.approx(norm, abs=1e-10)
+    assert asked == [compiled]
     for mine, theirs in zip(gradients(compiled), gradients(plain), strict=True):
         torch.testing.assert_close(mine, theirs, atol=1e-10, rtol=0)

@@ -5,9 +5,10 @@ Shape letters: B sentences, L encoder layers, H decoder's hidden size.
 
 from __future__ import annotations
 
-from torch import Tensor, nn
+from torch import nn
 
 from nmt.model.interface import Memory
+from nmt.model.recurrent.cell import StackState
 
 BACKWARD = 1
 
@@ -41,7 +42,7 @@ class Bridge(nn.Module):
         self.components = components
         self.maps = nn.ModuleList(nn.Linear(width, components * hidden_size) for _ in range(layers))
 
-    def forward(self, memory: Memory) -> tuple[tuple[Tensor, ...], ...]:
+    def forward(self, memory: Memory) -> StackState:
         """Memory -> the first state of each layer: its components [B, H]."""
         final = memory.final[:, :, BACKWARD:] if self.backward_only else memory.final
         vectors = [final[:, i].flatten(1) if self.recurrent else memory.summary for i in self.sources]

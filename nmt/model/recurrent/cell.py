@@ -15,6 +15,8 @@ from torch import Tensor, nn
 CELLS = {"gru": nn.GRU, "lstm": nn.LSTM}
 COMPONENTS = {"gru": 1, "lstm": 2}  # hidden state; and an LSTM's cell
 
+StackState = tuple[tuple[Tensor, ...], ...]  # of each layer its components, each [N, H]
+
 
 def check_sizes(*, hidden_size: int, layers: int, cell: str) -> None:
     """What nn.GRU and nn.LSTM would take or refuse without naming it."""

@@ -18,8 +18,8 @@ from nmt.model.dropout import Dropout
 from nmt.model.embedding import Embedding, Projection
 from nmt.model.interface import Attended, DecoderOutput, EncoderSizes, Memory, Step, mix
 from nmt.model.recurrent.bridge import Bridge
-from nmt.model.recurrent.cell import COMPONENTS
-from nmt.model.recurrent.stack import RecurrentStack, StackState
+from nmt.model.recurrent.cell import COMPONENTS, StackState
+from nmt.model.recurrent.stack import RecurrentStack
 from nmt.model.recurrent.variational import SentenceMasks
 from nmt.model.recurrent.wiring import AfterStep, BeforeStep, RecurrentState
 

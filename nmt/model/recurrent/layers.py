@@ -30,11 +30,11 @@ def run_layers(
     order, back = packed.sorted_indices, packed.unsorted_indices
     if order is not None:
         first = tuple(part.index_select(1, order) for part in first)
-    sentence = rows_of(packed)
+    spread = spread_over(packed, masks)
     data, lasts = packed.data, []
     for layer in range(rnn.num_layers):
         if layer > 0:
-            data = dropout(data, tuple(mask.index_select(0, sentence) for mask in masks[layer - 1 : layer]))
+            data = dropout(data, spread[layer - 1 : layer])
         data, last = run_layer(rnn, layer, data, packed.batch_sizes, first)
         lasts.append(last)
     joined = tuple(torch.cat(parts) for parts in zip(*lasts, strict=True))
@@ -43,13 +43,16 @@ def run_layers(
     return PackedSequence(data, packed.batch_sizes, order, back), joined
 
 
-def rows_of(packed: PackedSequence) -> Tensor:
-    """The sentence, in the batch's order, that each row of the packed data belongs to."""
+def spread_over(packed: PackedSequence, masks: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Masks of sentences [N, D], in the batch's order -> of the rows of the packed data."""
+    if not masks:
+        return ()
     count = int(packed.batch_sizes[0])
     order = (
         packed.sorted_indices if packed.sorted_indices is not None else torch.arange(count, device=packed.data.device)
     )
-    return torch.cat([order[:size] for size in packed.batch_sizes.tolist()])
+    sentence = torch.cat([order[:size] for size in packed.batch_sizes.tolist()])
+    return tuple(mask.index_select(0, sentence) for mask in masks)
 
 
 def run_layer(

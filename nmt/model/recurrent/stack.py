@@ -11,10 +11,8 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from nmt.model.dropout import Dropout
-from nmt.model.recurrent.cell import CELLS, check_sizes, step_of
+from nmt.model.recurrent.cell import CELLS, StackState, check_sizes, step_of
 from nmt.model.recurrent.layers import run_layers
-
-StackState = tuple[tuple[Tensor, ...], ...]
 
 
 class RecurrentStack(nn.Module):

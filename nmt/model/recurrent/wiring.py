@@ -17,7 +17,8 @@ from torch.nn import functional as F
 from nmt.model.attention.attention import AttentionLike
 from nmt.model.dropout import Dropout
 from nmt.model.interface import Attended
-from nmt.model.recurrent.stack import RecurrentStack, StackState
+from nmt.model.recurrent.cell import StackState
+from nmt.model.recurrent.stack import RecurrentStack
 from nmt.model.recurrent.variational import SentenceMasks
 
 

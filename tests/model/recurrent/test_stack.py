@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from nmt.model.recurrent.cell import COMPONENTS
-from nmt.model.recurrent.stack import RecurrentStack, StackState
+from nmt.model.recurrent.cell import COMPONENTS, StackState
+from nmt.model.recurrent.stack import RecurrentStack
 
 N, T, INPUT, H = 3, 5, 7, 11
 
