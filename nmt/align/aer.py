@@ -16,9 +16,11 @@ from nmt.data.pharaoh import Links
 
 @dataclass(frozen=True)
 class AlignmentScore:
-    """Fractions between 0 and 1 (for AER less is better), the number of sentences and of predicted links.
+    """Fractions between 0 and 1 (for AER less is better), and the counts that they are made of.
 
-    A share of nothing counts as 1: without predicted links nothing is wrong, without sure links nothing is missing.
+    `lines` sentences have `links` predicted links, |A|, and `sure` sure ones, |S|; `sure_found` is |A & S| and
+    `possible_found` |A & P|. A share of nothing counts as 1: without predicted links nothing is wrong, without
+    sure links nothing is missing.
     """
 
     precision: float
@@ -27,6 +29,9 @@ class AlignmentScore:
     aer: float
     lines: int
     links: int
+    sure: int
+    sure_found: int
+    possible_found: int
 
     def __str__(self) -> str:
         return (
@@ -39,20 +44,21 @@ def aer(gold: Sequence[Links], predicted: Sequence[AbstractSet[Link]]) -> Alignm
     """Score a corpus: the counts of all sentences are summed before anything is divided."""
     if len(gold) != len(predicted):
         raise ValueError(f"{len(gold)} sentences of gold links, but {len(predicted)} of predicted links")
-    said = sure = said_sure = said_possible = 0
-    for links, line in zip(predicted, gold, strict=True):
-        said += len(links)
-        sure += len(line.sure)
-        said_sure += len(links & line.sure)
-        said_possible += len(links & line.possible)
-    precision, recall = _share(said_possible, said), _share(said_sure, sure)
+    links = sum(map(len, predicted))
+    sure = sum(len(line.sure) for line in gold)
+    sure_found = sum(len(found & line.sure) for found, line in zip(predicted, gold, strict=True))
+    possible_found = sum(len(found & line.possible) for found, line in zip(predicted, gold, strict=True))
+    precision, recall = _share(possible_found, links), _share(sure_found, sure)
     return AlignmentScore(
         precision=precision,
         recall=recall,
         f1=2 * precision * recall / (precision + recall) if precision + recall else 0.0,
-        aer=1 - _share(said_sure + said_possible, said + sure),
+        aer=1 - _share(sure_found + possible_found, links + sure),
         lines=len(gold),
-        links=said,
+        links=links,
+        sure=sure,
+        sure_found=sure_found,
+        possible_found=possible_found,
     )
 
 

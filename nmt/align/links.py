@@ -1,18 +1,22 @@
-"""From matrices to links, and from the links of two directions to one set.
+"""From a matrix to links, and from two directions to one set of links.
 
-A link is (source word, target word), both counted from 0. Links never point at EOS.
+A link is (source word, target word), both counted from 0. Links never point at EOS, and a word whose weights are all
+zero has none. `LINKERS` are the ways from one matrix to links; `RULES` say how `symmetrize` makes one set of two. (The
+mean of several models' matrices, which is linked as a whole: `nmt.align.pipeline.mean_records`.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, get_args
 
 import numpy as np
 
 from nmt.align.matrix import AlignmentMatrix
+from nmt.align.transport import transport_plan
 
 Link = tuple[int, int]
+Linker = Callable[[AlignmentMatrix], set[Link]]
 Rule = Literal[
     "intersection",
     "union",
@@ -23,6 +27,9 @@ Rule = Literal[
     "grow-diag-final-strict",
 ]
 RULES: tuple[Rule, ...] = get_args(Rule)
+
+# A link carries at least this share of the most that the plan could move between two words.
+TRANSPORT_SHARE = 0.4
 
 _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
@@ -40,11 +47,55 @@ def argmax_links(matrix: AlignmentMatrix) -> set[Link]:
     return {(int(s), t) for t, s in enumerate(best) if words[t, s] > 0}
 
 
+def argmax_null_links(matrix: AlignmentMatrix) -> set[Link]:
+    """As `argmax_links`, but EOS takes part: a target word that reads EOS more than any word gets no link."""
+    best = matrix.weights.argmax(axis=1)
+    return {(s, t) for s, t in argmax_links(matrix) if best[t] == s}
+
+
+def mutual_links(matrix: AlignmentMatrix) -> set[Link]:
+    """The pairs of words that are each other's best: s has the greatest weight of row t, and t of column s.
+
+    EOS does not take part, the first of equals wins. Every word, source or target, has at most one link.
+    """
+    links = argmax_links(matrix)
+    if not links:
+        return links
+    best = matrix.weights[:-1, :-1].argmax(axis=0)
+    return {(s, t) for s, t in links if best[s] == t}
+
+
+def transport_links(matrix: AlignmentMatrix) -> set[Link]:
+    """The pairs of words between which the optimal transport plan moves much.
+
+    The words of a side share a mass of 1 evenly; the weights say how cheap it is to move mass from one word to
+    another. Much is `TRANSPORT_SHARE` of the most that can be moved, 1 / max(S, T). Unlike argmax this sees the whole
+    sentence: a source word that everything reads a little cannot take all links, and a word may have several. Words
+    that are read by none and words that read none take no part, nor does EOS. `nmt.align.transport` has the source.
+    """
+    words = np.maximum(matrix.weights[:-1, :-1], 0)
+    targets, sources = np.flatnonzero(words.any(axis=1)), np.flatnonzero(words.any(axis=0))
+    if not targets.size:
+        return set()
+    plan = transport_plan(words[np.ix_(targets, sources)])
+    found = np.argwhere(plan * max(plan.shape) >= TRANSPORT_SHARE)
+    links = ((int(sources[s]), int(targets[t])) for t, s in found)
+    return {(s, t) for s, t in links if words[t, s] > 0}
+
+
 def threshold_links(matrix: AlignmentMatrix, threshold: float) -> set[Link]:
     """All pairs of words whose weight is at least `threshold`, which is above 0."""
     if not threshold > 0:
         raise ValueError(f"a threshold for links must be above 0, not {threshold}")
     return {(int(s), int(t)) for t, s in np.argwhere(matrix.weights[:-1, :-1] >= threshold)}
+
+
+LINKERS: Mapping[str, Linker] = {
+    "argmax": argmax_links,
+    "argmax-null": argmax_null_links,
+    "mutual": mutual_links,
+    "transport": transport_links,
+}
 
 
 def symmetrize(

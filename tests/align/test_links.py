@@ -1,31 +1,38 @@
-from pathlib import Path
+"""From weights to links, and from two directions to one set. Published outputs are in test_oracle.py."""
+
+from collections.abc import Set as AbstractSet
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.align.aer import aer
-from nmt.align.links import RULES, Rule, argmax_links, symmetrize, threshold_links
+from nmt.align.links import (
+    LINKERS,
+    RULES,
+    Link,
+    Rule,
+    argmax_links,
+    argmax_null_links,
+    mutual_links,
+    symmetrize,
+    threshold_links,
+    transport_links,
+)
 from nmt.align.matrix import AlignmentMatrix
-from nmt.data.pharaoh import read_links
-
-STRICT: list[tuple[str, Rule]] = [
-    ("grow-diagonal", "grow-diag-strict"),
-    ("grow-diagonal-final", "grow-diag-final-strict"),
-]
-# AER in percent of Koehn's rules on the stored forward and reverse links, in the order of KOEHN.
-KOEHN: tuple[Rule, ...] = ("grow-diag", "grow-diag-final", "grow-diag-final-and")
-KOEHN_AER = {
-    ("fastalign", "enfr"): (14.59, 18.61, 15.19),
-    ("giza", "enfr"): (6.29, 9.15, 6.38),
-    ("fastalign", "roen"): (32.03, 33.99, 32.18),
-    ("giza", "roen"): (28.22, 29.02, 27.11),
-}
-GOLD = {"enfr": "hansards_en-fr/test.gold", "roen": "ro-en/roen.gold"}
-FAR = 200  # words; the stored links have no sentences beside them here
+from nmt.align.transport import transport_plan
 
 links_6x5 = st.sets(st.tuples(st.integers(0, 5), st.integers(0, 4)))
+
+
+@st.composite
+def matrices(draw: st.DrawFn) -> AlignmentMatrix:
+    """Up to 5 target and 4 source words; some rows and columns are zero, and so is a side's length at times."""
+    targets, sources = draw(st.integers(0, 5)), draw(st.integers(0, 4))
+    weights = np.random.default_rng(draw(st.integers(0, 1 << 30))).random((targets + 1, sources + 1)) ** 4
+    weights[draw(st.lists(st.integers(0, targets), max_size=3))] = 0
+    weights[:, draw(st.lists(st.integers(0, sources), max_size=2))] = 0
+    return AlignmentMatrix(("s",) * sources, ("t",) * targets, weights.astype(np.float32))
 
 
 def matrix(rows: list[list[float]]) -> AlignmentMatrix:
@@ -55,6 +62,61 @@ def test_the_first_of_equals_wins_and_a_row_of_zeros_makes_no_link() -> None:
 def test_a_doubled_target_word_takes_one_source_word_twice() -> None:  # CASES H10
     forward = argmax_links(matrix([[0.9, 0.1, 0.0], [0.8, 0.2, 0.0], [0, 0, 1]]))
     assert forward == {(0, 0), (0, 1)}  # source word 1 has no link: links are chosen a target word
+
+
+def test_with_eos_in_the_race_a_word_that_reads_it_most_has_no_link() -> None:  # CASES H02
+    assert argmax_null_links(matrix([[0.1, 0.2, 0.7], [0.4, 0.2, 0.4], [0, 1, 0], [0, 0, 1]])) == {(0, 1), (1, 2)}
+
+
+def test_mutual_links_are_best_both_ways() -> None:
+    weights = matrix([[0.6, 0.4, 0.0], [0.7, 0.1, 0.2], [0.2, 0.3, 0.5], [0, 0, 1]])
+    assert argmax_links(weights) == {(0, 0), (0, 1), (1, 2)}
+    assert mutual_links(weights) == {(0, 1)}  # source word 1 is read most by target word 0
+
+
+def test_transport_spreads_a_word_that_all_read() -> None:
+    """By hand: the squared weights, scaled to rows and columns of 1/2, are [[p, 1/2 - p], [1/2 - p, p]].
+
+    Scaling keeps the cross ratio, (p / (1/2 - p))^2 = (.6 * .1 / (.4 * .9))^2, so p / (1/2 - p) = 1/6 and p = 1/14.
+    """
+    weights = np.array([[0.6, 0.4], [0.9, 0.1]])
+    assert transport_plan(weights) == pytest.approx(np.array([[1, 6], [6, 1]]) / 14, abs=1e-6)
+    assert argmax_links(matrix([[0.6, 0.4, 0], [0.9, 0.1, 0], [0, 0, 1]])) == {(0, 0), (0, 1)}
+    assert transport_links(matrix([[0.6, 0.4, 0], [0.9, 0.1, 0], [0, 0, 1]])) == {(1, 0), (0, 1)}
+
+
+def test_transport_gives_a_word_several_links_where_a_side_is_longer() -> None:
+    assert transport_links(matrix([[0.2, 0.8], [0.9, 0.1], [1, 0], [0, 1]])) == {(0, 0), (0, 1), (0, 2)}
+
+
+def test_words_without_weight_do_not_take_part_in_transport() -> None:
+    links = transport_links(matrix([[0.6, 0, 0.4, 0], [0, 0, 0, 1], [0.9, 0, 0.1, 0], [0, 0, 0, 1]]))
+    assert links == {(2, 0), (0, 2)}  # as without source and target word 1
+    assert transport_links(matrix([[0, 1, 0], [1, 0, 0], [0, 0, 1]])) == {(1, 0), (0, 1)}
+
+
+def test_a_plan_has_its_marginals_and_does_not_depend_on_the_scale_of_a_word() -> None:
+    weights = np.random.default_rng(3).random((7, 5)) ** 3
+    plan = transport_plan(weights)
+    assert plan.sum(axis=0) == pytest.approx(np.full(5, 1 / 5))
+    assert plan.sum(axis=1) == pytest.approx(np.full(7, 1 / 7), abs=1e-3)
+    scaled = weights * np.linspace(0.5, 1, 7)[:, None] * np.linspace(1, 0.7, 5)
+    assert transport_plan(scaled) == pytest.approx(plan, abs=1e-3)
+    assert np.isfinite(transport_plan(np.zeros((2, 3)))).all()
+
+
+@given(weights=matrices())
+def test_links_of_every_rule_lie_inside_and_join_words_with_weight(weights: AlignmentMatrix) -> None:  # CASES H02
+    found = {name: linker(weights) for name, linker in LINKERS.items()}
+    found["threshold"] = threshold_links(weights, 0.1)
+    for name, links in found.items():
+        for s, t in links:
+            assert 0 <= s < len(weights.source_words), name
+            assert 0 <= t < len(weights.target_words), name
+            assert weights.weights[t, s] > 0, name
+        assert all(type(word) is int for link in links for word in link), name
+    assert found["mutual"] <= found["argmax"]
+    assert found["argmax-null"] <= found["argmax"]
 
 
 def test_threshold_links_are_all_pairs_at_or_above_it() -> None:
@@ -95,32 +157,20 @@ def test_every_rule_lies_between_intersection_and_union(
     assert results["grow-diag-strict"] <= results["grow-diag-final-strict"]
 
 
+@given(forward=links_6x5, backward=links_6x5)
+def test_rules_without_a_last_step_do_not_ask_which_direction_is_first(forward: set[Link], backward: set[Link]) -> None:
+    for rule in ("intersection", "union", "grow-diag", "grow-diag-strict"):
+        assert symmetrize(forward, backward, rule, 6, 5) == symmetrize(backward, forward, rule, 6, 5)
+    for rule in ("intersection", "union"):  # growing visits the links by source word
+        assert turned(symmetrize(forward, backward, rule, 6, 5)) == symmetrize(
+            turned(backward), turned(forward), rule, 5, 6
+        )
+
+
+def turned(links: AbstractSet[Link]) -> set[Link]:
+    return {(t, s) for s, t in links}
+
+
 def test_links_outside_the_pair_are_refused() -> None:
     with pytest.raises(ValueError, match=r"link \(2, 0\) lies outside a pair of 2 and 3 words"):
         symmetrize({(0, 0)}, {(2, 0)}, "union", 2, 3)
-
-
-def directions(folder: Path, system: str, pair: str) -> list[tuple[set[tuple[int, int]], set[tuple[int, int]]]]:
-    forward = read_links(folder / f"{system}.{pair}.forward.talp")
-    reverse = read_links(folder / f"{system}.{pair}.reverse.talp")
-    return [({*f.sure}, {(t, s) for s, t in r.sure}) for f, r in zip(forward, reverse, strict=True)]
-
-
-@pytest.mark.parametrize(("system", "pair"), KOEHN_AER)
-def test_oracle_of_published_links(system: str, pair: str, nmt_data: Path) -> None:
-    folder = nmt_data / "alignment"
-    both = directions(folder / "systems", system, pair)
-    gold = read_links(folder / GOLD[pair])
-
-    def combined(rule: Rule) -> list[set[tuple[int, int]]]:
-        return [symmetrize(forward, backward, rule, FAR, FAR) for forward, backward in both]
-
-    def stored(name: str) -> list[set[tuple[int, int]]]:
-        return [{*links.sure} for links in read_links(folder / "systems" / f"{system}.{pair}.{name}.talp")]
-
-    assert combined("intersection") == stored("intersection")
-    assert combined("union") == stored("union")
-    for name, rule in STRICT:
-        assert aer(gold, combined(rule)).aer == pytest.approx(aer(gold, stored(name)).aer, abs=0.0005)
-    for rule, expected in zip(KOEHN, KOEHN_AER[system, pair], strict=True):
-        assert 100 * aer(gold, combined(rule)).aer == pytest.approx(expected, abs=0.05)

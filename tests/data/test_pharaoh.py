@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt.data.pharaoh import Links, format_links, parse_links, read_links
@@ -49,6 +49,46 @@ def test_files_keep_empty_lines_and_name_the_wrong_one(tmp_path: Path) -> None:
     assert [len(links.sure) for links in read_links(path)] == [1, 0, 0, 1]
     with pytest.raises(UserError, match=r"a\.links, line 1: '0-0': words are counted from 1"):
         read_links(path, one_based=True)
+
+
+@given(st.lists(st.frozensets(st.tuples(NUMBERS, NUMBERS)), min_size=1))
+@settings(deadline=None)  # a disk may be slow
+def test_a_file_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, sentences: list[frozenset]) -> None:
+    path = tmp_path_factory.mktemp("links") / "links"
+    path.write_text("".join(format_links(links) + "\n" for links in sentences), encoding="utf-8", newline="\n")
+    assert read_links(path) == [Links(links, links) for links in sentences]
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "a.wa"
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+def test_the_naacl_form_is_known_by_its_content(tmp_path: Path) -> None:
+    text = "<alignments>\n0001 1 2 S\n0001 2 1 P 0.75\n\n3 3 1\n03\t1  1 P\r\n3 1 1 S\n0003 0 4 S\n</alignments>\n"
+    first = Links(frozenset({(0, 1)}), frozenset({(0, 1), (1, 0)}))
+    third = Links(frozenset({(2, 0), (0, 0)}), frozenset({(2, 0), (0, 0)}))
+    path = written(tmp_path, text)
+    assert read_links(path) == read_links(path, one_based=True) == [first, Links(frozenset(), frozenset()), third]
+
+
+@pytest.mark.parametrize("line", ["2 1", "2 1 1 X", "1-1", "2 1 -1", "2 1 1 S P", "<s", "2 1 \u0661"])
+def test_a_foreign_line_in_the_naacl_form_is_named(line: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f"1 1 1 S\n{line}\n")
+    with pytest.raises(UserError, match=r"a\.wa, line 2: .* is not `sentence source target \[S\|P\]`"):
+        read_links(path)
+
+
+def test_sentences_of_the_naacl_form_are_counted_from_one(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"a\.wa, line 1: '0 1 1 S': sentences are counted from 1"):
+        read_links(written(tmp_path, "0 1 1 S\n"))
+
+
+@pytest.mark.parametrize("part", ["dev", "test"])
+def test_published_files_read_the_same_in_both_forms(part: str, nmt_data: Path) -> None:
+    folder = nmt_data / "alignment" / "hansards_en-fr"
+    assert read_links(folder / f"{part}.wa.nonullalign") == read_links(folder / f"{part}.gold")
 
 
 def test_a_published_file_reads_the_same_in_both_bases(nmt_data: Path) -> None:
