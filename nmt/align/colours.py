@@ -1,6 +1,7 @@
 """Colours that look as different as what they stand for.
 
-Weights: white for 0 to a dark blue for 1, in even steps. Things that are only to be told apart: hues all round.
+Weights: white for 0 to a dark blue for 1, in even steps. Signed values: white for 0, the same blue for the greatest, a
+red as dark and as vivid for the least. Things that are only to be told apart: hues all round.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from matplotlib.colors import ListedColormap, to_rgb
 from numpy.typing import NDArray
 
 PALE, DARK = "#ffffff", "#0b2f73"
+RED = 0.35  # radians around Oklab's axis of greys
 
 # Linear sRGB to cone responses, and their cube roots to lightness, green-red, blue-yellow (Ottosson 2020, "Oklab").
 _TO_CONE = np.array(
@@ -33,9 +35,17 @@ _TO_LAB = np.array(
 @cache
 def even_colours() -> ListedColormap:
     """Equal steps of weight look equally far apart: a straight line in Oklab."""
-    ends = [_oklab(np.array(to_rgb(colour))) for colour in (PALE, DARK)]
-    steps = np.linspace(0, 1, 256)[:, None]
-    return ListedColormap(_rgb(ends[0] * (1 - steps) + ends[1] * steps), name="nmt")
+    return ListedColormap(_rgb(_line(_ends()[1], np.linspace(0, 1, 256))), name="nmt")
+
+
+@cache
+def diverging_colours() -> ListedColormap:
+    """From red over white, in the middle, to blue: what is as far from 0 looks as far from white on either side."""
+    _, dark = _ends()
+    chroma = float(np.hypot(dark[1], dark[2]))
+    red = np.array([dark[0], chroma * np.cos(RED), chroma * np.sin(RED)])
+    steps = np.linspace(0, 1, 129)
+    return ListedColormap(_rgb(np.concatenate([_line(red, steps[:0:-1]), _line(dark, steps)])), name="nmt_signed")
 
 
 def distinct_colours(count: int) -> list[tuple[float, float, float]]:
@@ -45,6 +55,15 @@ def distinct_colours(count: int) -> list[tuple[float, float, float]]:
     lightness = np.where(turns % 2, 0.68, 0.48)
     colours = _rgb(np.stack([lightness, 0.14 * np.cos(angles), 0.14 * np.sin(angles)], axis=1))
     return [(float(r), float(g), float(b)) for r, g, b in colours]
+
+
+def _ends() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return _oklab(np.array(to_rgb(PALE))), _oklab(np.array(to_rgb(DARK)))
+
+
+def _line(end: NDArray[np.float64], steps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Oklab colours [N, 3] on the straight line from white, at 0, to `end`, at 1."""
+    return _ends()[0] * (1 - steps[:, None]) + end * steps[:, None]
 
 
 def _oklab(rgb: NDArray[np.float64]) -> NDArray[np.float64]:
