@@ -1,0 +1,1 @@
+"""A translation model that is an aligner: hidden Markov alignments with neural word translation."""
