@@ -22,6 +22,7 @@ from nmt.train.board import Board
 from nmt.train.checkpoint import Progress, read_checkpoint, save_checkpoint
 from nmt.train.distributed import Processes
 from nmt.train.ema import Ema
+from nmt.train.guided import Guide
 from nmt.train.interrupt import Interrupted, Interruption
 from nmt.train.kept import Kept
 from nmt.train.loss import LossSum
@@ -70,11 +71,18 @@ class Trainer:
         seed: int,
         resume: bool = False,
         processes: Processes | None = None,
+        guide: Guide | None = None,
     ) -> None:
-        """`processes`: those that train together; None: this one alone."""
+        """`processes`: those that train together; None: this one alone. `guide`: what the store's links supervise."""
         self.processes = processes or Processes()
         self.updater = Updater(
-            model=model, store=store, optimizer=optimizer, config=config, seed=seed, processes=self.processes
+            model=model,
+            store=store,
+            optimizer=optimizer,
+            config=config,
+            seed=seed,
+            processes=self.processes,
+            guide=guide,
         )
         self.model = model
         self.store = store
@@ -95,7 +103,7 @@ class Trainer:
         )
         self.interruption = Interruption()
         self.now = Progress(corpus=store.fingerprint())
-        self.tally = Tally()
+        self.tally = Tally(guided=guide is not None)
         if resume:
             self.go_on()
         if self.processes.is_first:
@@ -256,9 +264,11 @@ class Trainer:
         mean = self.tally.means()
         rate = self.optimizer.param_groups[0]["lr"]
         left = (self.config.updates - self.now.update) * mean.seconds_per_update
+        guided = {} if mean.guided is None else {"guided": mean.guided}
+        terms = "".join(f"  {name} {value:.3f}" for name, value in guided.items())
         say(
             f"update {self.now.update}/{self.config.updates}  epoch {self.now.passes:.2f}"
-            f"  loss {mean.loss:.3f}  nll {mean.nll:.3f}  lr {rate:.2e}  norm {mean.norm:.2f}"
+            f"  loss {mean.loss:.3f}  nll {mean.nll:.3f}{terms}  lr {rate:.2e}  norm {mean.norm:.2f}"
             f"  {mean.tokens_per_second:,.0f} tokens/s  left {clock(left)}"
         )
         bar.advance(
@@ -269,11 +279,12 @@ class Trainer:
             **self.place(),
             loss=mean.loss,
             nll=mean.nll,
+            **guided,
             learning_rate=rate,
             gradient_norm=mean.norm,
             tokens_per_second=mean.tokens_per_second,
         )
-        self.tally = Tally()
+        self.tally = Tally(guided=mean.guided is not None)
 
     def averaged(self) -> AbstractContextManager[None]:
         """While it is open, the model has the weights that are judged and kept: the moving average, if there is one."""
@@ -363,21 +374,23 @@ def is_better(value: float, best: float | None, metric: str, by: float = 0.0) ->
 
 
 class Means(NamedTuple):
-    """Per target token: loss, nll; norm of the last gradient; rates of training alone."""
+    """Per target token: loss, nll, guided; norm of the last gradient; rates of training alone."""
 
     loss: float
     nll: float
     norm: float
     tokens_per_second: float
     seconds_per_update: float
+    guided: float | None
 
 
 class Tally:
-    """Sums since it was made, from which a log line is made."""
+    """Sums since it was made, from which a log line is made. guided: whether there is such a term."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, guided: bool = False) -> None:
         self.began = time.monotonic()
         self.loss = self.nll = self.norm = 0.0
+        self.guided = 0.0 if guided else None
         self.tokens = self.updates = 0
 
     @classmethod
@@ -386,18 +399,22 @@ class Tally:
         tally = cls()
         tally.began -= state["seconds"]
         tally.loss, tally.nll, tally.norm = state["loss"], state["nll"], state["norm"]
+        tally.guided = state.get("guided")
         tally.tokens, tally.updates = int(state["tokens"]), int(state["updates"])
         return tally
 
     def state(self) -> dict[str, float]:
         """For a checkpoint."""
         own = {name: getattr(self, name) for name in ("loss", "nll", "norm", "tokens", "updates")}
-        return {**own, "seconds": time.monotonic() - self.began}
+        guided = {} if self.guided is None else {"guided": self.guided}
+        return {**own, **guided, "seconds": time.monotonic() - self.began}
 
     def add(self, sums: LossSum, norm: float) -> None:
         """One update."""
         self.loss += float(sums.loss)
         self.nll += float(sums.nll)
+        if self.guided is not None and sums.guided is not None:
+            self.guided += float(sums.guided)
         self.norm = norm
         self.tokens += sums.tokens
         self.updates += 1
@@ -411,5 +428,10 @@ class Tally:
         seconds = max(time.monotonic() - self.began, 1e-9)
         tokens = max(self.tokens, 1)
         return Means(
-            self.loss / tokens, self.nll / tokens, self.norm, self.tokens / seconds, seconds / max(self.updates, 1)
+            self.loss / tokens,
+            self.nll / tokens,
+            self.norm,
+            self.tokens / seconds,
+            seconds / max(self.updates, 1),
+            None if self.guided is None else self.guided / tokens,
         )

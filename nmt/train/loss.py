@@ -3,7 +3,7 @@
 loss = (1 - e) * -ln p(y) + e * mean_v(-ln p(v)) for each target token (Szegedy 2016, section 7), summed; padding counts
 nowhere. The gradient is made in the same pass as the loss: a chunk's logits are used up before the next ones are made.
 What an attention sampled is judged by the loss of what was predicted from it (`reinforce`). `r_drop` says what becomes
-of the loss where every pair is run twice.
+of the loss where every pair is run twice, `guided` what word links add to it.
 
 Shape letters: B sentences, T target positions, n valid target tokens, c of them in a chunk, R readout size, M mixture
 components, V vocabulary.
@@ -21,16 +21,19 @@ from torch import Tensor
 from nmt.data.batch import Batch
 from nmt.model import masks
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.model.interface import CHUNK, mix
+from nmt.model.interface import CHUNK, LatentDecoder, mix
+from nmt.train.guided import Guide, link_cross_entropy
 from nmt.train.r_drop import PairLoss, paired, twice
 
 
 class LossSum(NamedTuple):
-    """Sums over target tokens (EOS counted): `loss` is what training minimises, with a gradient; nll is -ln p(y)."""
+    """Sums over target tokens (EOS counted): `loss` is what training minimises, with a gradient; nll is -ln p(y);
+    guided the cross-entropy of the links, not weighted, where there is a guide."""
 
     loss: Tensor
     nll: Tensor
     tokens: int
+    guided: Tensor | None = None
 
 
 class Judged(NamedTuple):
@@ -53,19 +56,27 @@ Criterion = Callable[[Tensor, Tensor, Tensor, bool], Differentiated]  # logits, 
 
 
 def batch_loss(
-    model: EncoderDecoder, batch: Batch, *, smoothing: float = 0.0, r_drop: float = 0.0, chunk: int = CHUNK
+    model: EncoderDecoder,
+    batch: Batch,
+    *,
+    smoothing: float = 0.0,
+    r_drop: float = 0.0,
+    guide: Guide | None = None,
+    chunk: int = CHUNK,
 ) -> LossSum:
-    """The batch's summed loss, the attention's own named terms included.
+    """The batch's summed loss, the attention's own named terms included, and that of the batch's links by `guide`.
 
     With r_drop > 0 every pair is run twice in one batch of 2 B rows, and a token's loss is the mean of both passes'
     smoothed cross-entropies plus r_drop * (KL(p_1 || p_2) + KL(p_2 || p_1)) / 2: half of the paper's sum, with its
     alpha = 2 r_drop (`nmt.train.r_drop`). `tokens` counts each once; nll and the named terms are means of both passes,
     and a sampled choice is judged by its own pass's cross-entropy, not by the divergence.
     """
+    if isinstance(model.decoder, LatentDecoder):
+        return likelihood_loss(model, model.decoder, batch)
     passes = 2 if r_drop > 0 else 1
     if passes == 2:
         batch = twice(batch)
-    output = model(batch)
+    output = model(batch) if guide is None else model(batch, (guide.layer,))
     valid = masks.valid_mask(batch.target_lengths, batch.target_out.shape[1])
     states, target = output.states[valid], batch.target_out[valid]
     prior = None if output.log_prior is None else output.log_prior[valid]
@@ -81,7 +92,19 @@ def batch_loss(
         loss = loss + reinforce(model, output.log_choice, cost, valid) / passes
     for extra in output.losses.values():
         loss = loss + extra[valid].sum() / passes
-    return LossSum(loss, nll, len(target))
+    if guide is None:
+        return LossSum(loss, nll, len(target))
+    assert batch.links is not None, "a corpus that guides has links"
+    guided = link_cross_entropy(output.weights[:, 0, guide.head], batch.links, guide.shift) / passes
+    return LossSum(loss + guide.weight * guided, nll, len(target), guided.detach())
+
+
+def likelihood_loss(model: EncoderDecoder, decoder: LatentDecoder, batch: Batch) -> LossSum:
+    """-ln p of whole targets, which such a decoder sums over alignments itself; there is no smoothing of it."""
+    log_probs = decoder.likelihood(batch.target_out, decoder.prepare(model.encode(batch)))
+    valid = masks.valid_mask(batch.target_lengths, batch.target_out.shape[1])
+    loss = -log_probs[valid].sum()
+    return LossSum(loss, loss.detach(), int(valid.sum()))
 
 
 def reinforce(model: EncoderDecoder, log_choice: Tensor, cost: Tensor, valid: Tensor) -> Tensor:

@@ -1,8 +1,9 @@
 """What training tells machines: events in metrics.jsonl.
 
 Every event has `event`, `update`, `epoch` (fractions count), `seconds` since training began. `train` events have the
-means since the one before, per target token: `loss` (smoothed), `nll`, and `learning_rate`, `gradient_norm` (of the
-last update, before clipping), `tokens_per_second` (target tokens, EOS counted, no padding; validation time left out).
+means since the one before, per target token: `loss` (smoothed, all terms), `nll`, with guided alignment `guided` (the
+links' cross-entropy, before its weight), and `learning_rate`, `gradient_norm` (of the last update, before clipping),
+`tokens_per_second` (target tokens, EOS counted, no padding; validation time left out).
 `valid` events have `loss` (-ln p per target token, without smoothing), `perplexity`, `tokens`, `bleu`, `chrf`,
 `signature`, `better`. A number that is not finite is null.
 """

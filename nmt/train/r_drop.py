@@ -25,7 +25,10 @@ from nmt.data.batch import Batch
 def twice(batch: Batch) -> Batch:
     """A batch of B sentences -> of 2 B: all of them, and all of them again."""
     tensors = ("source", "source_lengths", "target_in", "target_out", "target_lengths", "index")
-    return replace(batch, **{name: torch.cat([getattr(batch, name)] * 2) for name in tensors}, links=batch.links * 2)
+    links = batch.links
+    if links is not None:
+        links = torch.cat([links, links + links.new_tensor([len(batch), 0, 0])])
+    return replace(batch, **{name: torch.cat([getattr(batch, name)] * 2) for name in tensors}, links=links)
 
 
 def paired(x: Tensor) -> Tensor:

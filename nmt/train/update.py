@@ -21,6 +21,7 @@ from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.progress import say
 from nmt.train.distributed import Processes
+from nmt.train.guided import Guide
 from nmt.train.loss import LossSum, batch_loss
 
 FIRST_SCALE = 2.0**12  # of float16's loss; it is halved and doubled by what happens
@@ -38,7 +39,9 @@ class Updater:
         config: TrainConfig,
         seed: int,
         processes: Processes,
+        guide: Guide | None = None,
     ) -> None:
+        """`guide`: what the store's links supervise, where it has any."""
         self.model = model
         self.network = cast(EncoderDecoder, torch.compile(model, dynamic=True)) if config.compile else model
         self.store = store
@@ -46,6 +49,7 @@ class Updater:
         self.config = config
         self.seed = seed
         self.processes = processes
+        self.guide = guide
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self.device = next(model.parameters()).device
         self.dtype = getattr(torch, config.precision)
@@ -58,14 +62,14 @@ class Updater:
         and the gradient's norm before clipping. `place`: of the update in training, like no other's."""
         self.model.train()
         tokens = sum(int(self.store.target_lengths[rows].sum()) for rows in batches)
-        sums = torch.zeros(2, dtype=torch.float64, device=self.device)
+        sums = torch.zeros(2 if self.guide is None else 3, dtype=torch.float64, device=self.device)
         for number, rows in self.processes.share(list(enumerate(batches))):
             seed_generators(self.seed, *place, number)
             self.add(rows, tokens, sums)
         self.add_up(sums)
         self.scaler.unscale_(self.optimizer)
         norm = torch.nn.utils.clip_grad_norm_(self.parameters, self.config.clip_norm or math.inf)
-        return LossSum(sums[0], sums[1], tokens), float(norm)
+        return LossSum(sums[0], sums[1], tokens, None if self.guide is None else sums[2]), float(norm)
 
     def step(self) -> None:
         """The optimizer's, on the gradients that were left."""
@@ -81,7 +85,7 @@ class Updater:
         found = self.try_batch(rows, tokens)
         if found is not None:
             own, gradients = found
-            sums += torch.stack([own.loss.detach(), own.nll])
+            sums += torch.stack([own.loss.detach(), own.nll, *([] if own.guided is None else [own.guided])])
             for parameter, gradient in zip(self.parameters, gradients, strict=True):
                 if gradient is not None:
                     parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
@@ -99,7 +103,13 @@ class Updater:
         try:
             batch = self.store.batch(rows).to(self.device)
             with torch.autocast(self.device.type, self.dtype, enabled=self.dtype != torch.float32):
-                sums = batch_loss(self.network, batch, smoothing=self.config.label_smoothing, r_drop=self.config.r_drop)
+                sums = batch_loss(
+                    self.network,
+                    batch,
+                    smoothing=self.config.label_smoothing,
+                    r_drop=self.config.r_drop,
+                    guide=self.guide,
+                )
             loss = self.scaler.scale(sums.loss / tokens)
             return sums, torch.autograd.grad(loss, self.parameters, allow_unused=True)
         except (MemoryError, RuntimeError) as error:

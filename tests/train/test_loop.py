@@ -18,6 +18,7 @@ from nmt.run import Run, load_weights
 from nmt.search.greedy import greedy_search
 from nmt.search.penalty import NoPenalty
 from nmt.train.checkpoint import read_checkpoint
+from nmt.train.guided import Guide
 from nmt.train.loop import Trainer, Validation, is_better
 from nmt.train.perplexity import token_loss
 from nmt.train.schedule import InverseSquareRoot, Plateau
@@ -57,6 +58,7 @@ def trainer(
     optimizer: Callable[..., torch.optim.Optimizer] = torch.optim.SGD,
     lr: float = 0.1,
     resume: bool = False,
+    guide: Guide | None = None,
     **changed: Any,
 ) -> Trainer:
     model = model or build_model(CASE)
@@ -70,6 +72,7 @@ def trainer(
         run=Run(folder),
         seed=5,
         resume=resume,
+        guide=guide,
     )
 
 
