@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
+PARALLEL := --numprocesses auto --maxprocesses 8 --dist loadfile
 
 .PHONY: demo test test-all lint format venv
 
@@ -10,10 +11,10 @@ demo: $(STAMP)
 	$(BIN)/python scripts/demo.py
 
 test: lint
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" $(PARALLEL)
 
 test-all: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

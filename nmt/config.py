@@ -18,6 +18,7 @@ from typing import Any, Literal
 from nmt.errors import UserError
 
 Leaf = dict[str, Any]
+AlignmentMethod = Literal["attention", "posterior", "gradient", "input_x_gradient", "integrated_gradients", "erasure"]
 
 
 def require(holds: bool, key: str, value: object, allowed: str) -> None:
@@ -75,6 +76,7 @@ class TokenizerConfig:
     vocabulary_size: int
     character_coverage: float
     byte_fallback: bool
+    normalization: Literal["nmt_nfkc", "nmt_nfkc_cf", "nfkc", "nfkc_cf", "identity"] = "nmt_nfkc"
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,10 @@ class TrainConfig:
     directory. r_drop: weight of R-Drop's divergence (0: no R-Drop). precision: of products in the network; weights,
     sums and the loss stay in float32. keep_last, keep_best: of so many validations, the newest and the best, the
     weights are kept; average: how many of the newest are averaged at the end; ema: decay of a moving average of the
-    weights (0: each of these is off). compile: the network's forward and backward passes by torch.compile."""
+    weights (0: each of these is off). compile: the network's forward and backward passes by torch.compile.
+    guided_alignment: word links of the training pairs that the weights which `alignment` names are trained to, a file
+    in Pharaoh format or a run of the opposite direction, which makes them together with `start`; guided_weight: of
+    their cross-entropy in the loss."""
 
     updates: int
     batch_tokens: int
@@ -127,6 +132,8 @@ class TrainConfig:
     ema: float = 0.0
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
     compile: bool = False
+    guided_alignment: str | None = None
+    guided_weight: float = 0.05
 
     def __post_init__(self) -> None:
         counts = ("updates", "batch_tokens", "pool", "accumulate", "valid_every", "log_every", "patience", "bad_steps")
@@ -142,6 +149,7 @@ class TrainConfig:
         require(0 <= self.ema < 1, "train.ema", self.ema, "0 (off) or 0 < x < 1")
         require(0 <= self.label_smoothing < 1, "train.label_smoothing", self.label_smoothing, "0 <= x < 1")
         require(self.clip_norm >= 0, "train.clip_norm", self.clip_norm, "0 (off) or a positive norm")
+        require(self.guided_weight > 0, "train.guided_weight", self.guided_weight, "a positive number")
 
 
 @dataclass(frozen=True)
@@ -165,12 +173,16 @@ class SearchConfig:
 
 @dataclass(frozen=True)
 class AlignmentConfig:
-    """Which weights are the alignment of a run: a layer (negative from the last), a head (None: their mean), and the
-    row that stands for target word t: shift 0 the step that predicts it, 1 the step that reads it (Chen 2020)."""
+    """What of a run is its alignment. method: how it is found what a target word reads. layer (negative from the
+    last), head (None: the mean of all) and shift are attention's; shift is the row that stands for target word t: 0 the
+    step that predicts it, 1 the step that reads it (Chen 2020). full_context: the weights are read, and guided, where
+    the decoder sees the whole target (Garg 2019)."""
 
     layer: int
     head: int | None
     shift: int
+    method: AlignmentMethod = "attention"
+    full_context: bool = False
 
     def __post_init__(self) -> None:
         require(self.shift in (0, 1), "alignment.shift", self.shift, "0 or 1")
@@ -208,6 +220,8 @@ class Config:
                 "wiring: this decoder has none, and the attention preset names one; "
                 "choose attention=transformer, or set wiring=null to use the preset's score alone"
             )
+        if self.attention and "attention" not in self.model.decoder:
+            raise UserError("attention: this decoder has none to choose; leave it out, or choose another model")
         for name in ("position", "relative"):
             if getattr(self, name) is not None and name not in {*self.model.encoder, *self.model.decoder}:
                 raise UserError(

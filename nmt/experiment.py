@@ -19,14 +19,25 @@ import torch
 
 from nmt.align.error import alignment_error
 from nmt.align.export import write_export
+from nmt.align.extract import chosen_view
 from nmt.align.pipeline import describe, translation_records
 from nmt.align.record import Record
+from nmt.align.self_training import RULE, check_opposite, write_links
 from nmt.build import build
 from nmt.compose import override_values
 from nmt.config import AlignmentConfig, Config, read_config
 from nmt.data.files import write_atomically
 from nmt.data.filters import Report
-from nmt.data.parts import Part, check_part, has_part, links_file, part_links, part_name, part_pairs
+from nmt.data.parts import (
+    Part,
+    check_part,
+    has_part,
+    links_file,
+    links_of_part,
+    part_links,
+    part_name,
+    part_pairs,
+)
 from nmt.data.pharaoh import format_links
 from nmt.data.store import PairStore, encode_pairs
 from nmt.data.tokenizer import Tokenizer
@@ -34,6 +45,7 @@ from nmt.errors import UserError
 from nmt.evaluate.scores import Scores, bleu, chrf, evaluate
 from nmt.model.assemble import assemble, check_sizes
 from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.model.interface import LatentDecoder
 from nmt.model.transformer.decoder import TransformerDecoder
 from nmt.model.transformer.encoder import TransformerEncoder
 from nmt.progress import keep_silent, progress, say
@@ -41,10 +53,11 @@ from nmt.run import SIDES, Run, changed_keys, differences
 from nmt.train.allocator import keep_freed_memory
 from nmt.train.board import check_installed
 from nmt.train.distributed import Processes, joined
+from nmt.train.guided import make_guide
 from nmt.train.loop import Trainer, Validation
 from nmt.train.perplexity import token_loss
 from nmt.train.summary import summary
-from nmt.translator import Translator, choose_device
+from nmt.translator import Translator, choose_device, load
 
 # What a training that goes on may change: how long and how closely watched, where, and on which copy of the same data.
 RESUMABLE = (
@@ -60,6 +73,7 @@ RESUMABLE = (
     "train.min_delta",
     "train.max_minutes",
     "train.tensorboard",
+    "train.guided_alignment",
     "schedule.updates",
     "data",
     "search",
@@ -67,6 +81,8 @@ RESUMABLE = (
     "device",
     "threads",
 )
+# What guided alignment trains, and must go on to train.
+GUIDED = ("alignment.layer", "alignment.head", "alignment.shift", "alignment.full_context")
 PARTS: tuple[Part, ...] = ("train", "valid", "test")
 SAMPLES = 2  # validation sentences shown to people
 
@@ -82,9 +98,12 @@ def run_experiment(values: dict[str, Any], config: Config, resume: bool = False)
     if not resume:
         if config.start is not None:
             check_start(config, Run(Path(config.start)))
+        check_makers_of_links(config)
         run.refuse_if_trained(values)
-    elif run.best.is_file():
-        run.check_tokenizers()
+    else:
+        check_kept_links(config, run)
+        if run.best.is_file():
+            run.check_tokenizers()
     with joined(choose_device(config.device), config.train.accumulate) as processes:
         if processes.is_first:
             check_data(config)
@@ -115,7 +134,8 @@ def make_trainer(
     """Tokenizers, encoded corpus (in `folder`), network: all that a training needs. The run has its configuration."""
     start = None if resume or config.start is None else Run(Path(config.start))
     source, target = run.tokenizers() if resume else make_tokenizers(config, start, folder, processes)
-    store = encode_part(config, "train", source, target, folder, config.data.max_length)
+    links = guiding_links(config, run, processes, resume)
+    store = encode_part(config, "train", source, target, folder, config.data.max_length, links)
     valid = encode_part(config, "valid", source, target, folder, None)
     read_whole = [valid]
     if links_file(config.data, "test") is not None:
@@ -146,6 +166,7 @@ def make_trainer(
         seed=config.seed,
         resume=resume,
         processes=processes,
+        guide=make_guide(config, shape),
     )
     return trainer, translator
 
@@ -167,7 +188,10 @@ def resumed_values(path: Path, overrides: Sequence[str]) -> dict[str, Any]:
     before = run.values() | {"run": str(path)}
     after = override_values(before, overrides)
     read_config(after)
+    guided = after["train"].get("guided_alignment") is not None
     for key in changed_keys(before, after):
+        if guided and key in GUIDED:
+            raise UserError(f"{key}: a guided training that goes on can't change it ({differences(before, after)})")
         if not any(f"{key}.".startswith(f"{one}.") for one in RESUMABLE):
             changes = differences(before, after)
             raise UserError(f"{key}: a training that goes on can't change it ({changes}); {', '.join(RESUMABLE)} can")
@@ -181,12 +205,24 @@ def check_settings(config: Config) -> EncoderDecoder:
     shape = check_sizes(config)
     build(config.optimizer, "optimizer", params=[torch.nn.Parameter(torch.zeros(1))])
     build(config.schedule, "schedule")
+    make_guide(config, shape)
+    if config.alignment.full_context and config.train.guided_alignment is None and config.start is None:
+        raise UserError("alignment.full_context: only train.guided_alignment trains such weights; give it links")
+    if isinstance(shape.decoder, LatentDecoder):
+        check_likelihood(config)
     if config.train.tensorboard:
         check_installed()
     sides: tuple[object, object] = (shape.encoder, shape.decoder)
     if config.train.compile and not all(isinstance(side, (TransformerEncoder, TransformerDecoder)) for side in sides):
         raise UserError("train.compile: the steps of a recurrent encoder or decoder are not compiled; leave it out")
     return shape
+
+
+def check_likelihood(config: Config) -> None:
+    """Refuse what belongs to a loss of single tokens, where whole targets are trained by their likelihood."""
+    for name in ("label_smoothing", "r_drop"):
+        if getattr(config.train, name) > 0:
+            raise UserError(f"train.{name}: this model is trained by the likelihood of whole targets; set it to 0")
 
 
 def check_start(config: Config, start: Run) -> None:
@@ -207,11 +243,52 @@ def load_start(start: Run, model: EncoderDecoder) -> None:
         raise UserError(f"start={error}") from error
 
 
+def check_makers_of_links(config: Config) -> None:
+    """Refuse, before any data is read, what is neither a file of links nor a run that can make them."""
+    named = config.train.guided_alignment
+    if named is None or Path(named).is_file():
+        return
+    if not Path(named).is_dir():
+        raise UserError(f"train.guided_alignment={named}: there is no such file of links, nor such a run")
+    if config.start is None:
+        raise UserError(f"train.guided_alignment={named}: links are made by two runs; name the other by start=RUN")
+    check_opposite(Path(named), config.data)
+
+
+def check_kept_links(config: Config, run: Run) -> None:
+    """Refuse a run that was guided and has lost its links."""
+    named = config.train.guided_alignment
+    if named is not None and not (Path(named).is_file() or run.guided.is_file()):
+        raise UserError(f"train.guided_alignment={named}: there is no such file of links, nor {run.guided}")
+
+
+def guiding_links(config: Config, run: Run, processes: Processes, resume: bool) -> Path | None:
+    """The file of the training pairs' word links that guide attention, if any does: the one that the configuration
+    names, or the run's own, which the first process has two runs make for a new training."""
+    named, start = config.train.guided_alignment, config.start
+    if named is None or Path(named).is_file():
+        return None if named is None else Path(named)
+    if processes.is_first and not resume:
+        assert start is not None
+        settings = [f"device={processes.device}", f"threads={config.threads}"]
+        forward, reverse = load(start, settings), load(named, settings)
+        with progress("aligning train", unit="pairs") as bar:
+            pairs = bar.over(part_pairs(config.data, "train"))
+            count = write_links(run.guided, pairs, forward, reverse, config.data.max_length)
+        say(f"{run.guided}: {count:,} word links by {start} and {named}, symmetrised by {RULE}")
+    processes.wait()
+    return run.guided
+
+
 def check_data(config: Config) -> None:
-    """Read every part of the corpus once, with its gold links; UserError for what is wrong with them."""
+    """Read every part of the corpus once, with its links; UserError for what is wrong with them."""
     for part in PARTS:
         if has_part(config.data, part):
             check_part(config.data, part)
+    guiding = config.train.guided_alignment
+    if guiding is not None and Path(guiding).is_file():
+        for _ in links_of_part(config.data, "train", Path(guiding)):
+            pass
 
 
 def make_tokenizers(
@@ -249,6 +326,7 @@ def train_tokenizers(config: Config, folder: Path) -> None:
             vocabulary_size=config.tokenizer.vocabulary_size,
             character_coverage=config.tokenizer.character_coverage,
             byte_fallback=config.tokenizer.byte_fallback,
+            normalization=config.tokenizer.normalization,
             path=folder / f"{name}.model",
         )
     if config.tokenizer.joint:
@@ -261,13 +339,23 @@ def keep_file(source: Path, target: Path) -> None:
 
 
 def encode_part(
-    config: Config, part: Part, source: Tokenizer, target: Tokenizer, folder: Path, max_length: int | None
+    config: Config,
+    part: Part,
+    source: Tokenizer,
+    target: Tokenizer,
+    folder: Path,
+    max_length: int | None,
+    links: Path | None = None,
 ) -> PairStore:
-    """A part of the corpus as ids on disk; says what was dropped."""
+    """A part of the corpus as ids on disk, with the links of this file if there is one; says what was dropped. Links
+    that are only possible count like sure ones."""
     report: Report = Report(part_name(config.data, part))
+    own = None if links is None else (line.possible for line in links_of_part(config.data, part, links))
     with progress(f"encoding {part}", unit="pairs") as bar:
         pairs = bar.over(part_pairs(config.data, part))
-        store = encode_pairs(pairs, source, target, directory=folder / part, max_length=max_length, report=report)
+        store = encode_pairs(
+            pairs, source, target, directory=folder / part, max_length=max_length, report=report, links=own
+        )
     say(report.describe())
     return store
 
@@ -322,7 +410,9 @@ def make_validation(
 
 def sample_records(translator: Translator, lines: list[str], alignment: AlignmentConfig) -> list[Record]:
     """A record for each line's best translation, with what it read."""
-    return list(translation_records(translator, lines, translator.translate(lines, weights=True), alignment))
+    return list(
+        translation_records(translator, lines, translator.translate(lines), [chosen_view(translator, alignment)])
+    )
 
 
 def draw_png(record: Record) -> bytes:
@@ -347,11 +437,12 @@ def finish(config: Config, run: Run, translator: Translator) -> Scores | None:
     translator.model.eval()
     sources, references = map(list, zip(*pairs, strict=True))
     with progress("translating the test set", unit="lines", total=len(sources)) as bar:
-        found = translator.translate(sources, weights=True, advance=bar.advance)
+        found = translator.translate(sources, advance=bar.advance)
     translations = [one.text for one in found]
     write_atomically(run.translation, "".join(f"{line}\n" for line in translations).encode())
-    records = translation_records(translator, sources, found, config.alignment)
-    write_export("npz", run.alignment, records, describe(translator, config.alignment, links="argmax"))
+    views = [chosen_view(translator, config.alignment)]
+    records = translation_records(translator, sources, found, views)
+    write_export("npz", run.alignment, records, describe(translator, views, links="argmax"))
     scores = evaluate(translations, [references], confidence=True)
     gold = part_links(config.data, "test")
     if gold is not None:

@@ -6,6 +6,7 @@
                               the SHA-256 of the tokenizer files that they were trained with
     checkpoints/last.safetensors   what the training goes on from (see nmt.train.checkpoint)
     metrics.jsonl             one object an event (see nmt.train.metrics)
+    guided.links              word links of the training pairs, where two runs made them to guide this one
     tensorboard/              the same for TensorBoard, on request
     evaluation.json           scores of the test set
     translations/, alignments/     what the best model made of the test set
@@ -42,6 +43,7 @@ class Run:
         self.best = path / "model.safetensors"
         self.last = path / "checkpoints" / "last.safetensors"
         self.metrics = path / "metrics.jsonl"
+        self.guided = path / "guided.links"
         self.board = path / "tensorboard"
         self.evaluation = path / "evaluation.json"
         self.alignment = path / "alignments" / "test.npz"

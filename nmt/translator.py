@@ -1,4 +1,4 @@
-"""A trained run ready for use: lines -> translations, pairs -> log-probabilities and attention.
+"""A trained run ready for use: lines -> translations, pairs -> log-probabilities and what was read of the source.
 
 Shape letters: L layers, H heads, S source pieces with EOS, T target pieces with EOS.
 """
@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from nmt.compose import override_values
 from nmt.config import AlignmentConfig, Config, SearchConfig, read_config
 from nmt.data.batch import Batch, make_batch, plan_in_order
 from nmt.data.special import BOS, PAD, UNK
 from nmt.data.tokenizer import Tokenizer
-from nmt.data.words import piece_words, token_words
+from nmt.data.words import Pieces, line_pieces, token_pieces
 from nmt.errors import UserError
 from nmt.model.assemble import assemble
 from nmt.model.encoder_decoder import EncoderDecoder
@@ -56,12 +57,16 @@ class Score(NamedTuple):
     token_log_probs: tuple[float, ...]
 
 
-class PieceWeights(NamedTuple):
-    """What the model read of a pair: weights [L, H, T, S], the last row and column EOS's; each piece's word, from 0."""
+# How to find what a model reads: (model, batch, each sentence's source pieces' words, EOS excluded) -> [B, L, H, T, S]
+Method = Callable[[EncoderDecoder, Batch, Sequence[Sequence[int]]], Tensor]
 
-    weights: NDArray[np.float32]
-    source_map: list[int]
-    target_map: list[int]
+
+class Reading(NamedTuple):
+    """What a method finds of a pair: values [L, H, T, S], the last row and column EOS's, and the pieces beside EOS."""
+
+    values: NDArray[np.float32]
+    source_pieces: Pieces
+    target_pieces: Pieces
 
 
 class Translator:
@@ -91,19 +96,21 @@ class Translator:
         """Where the network is."""
         return next(self.model.parameters()).device
 
+    @property
+    def layers(self) -> int:
+        """How many layers of the decoder attend over the source."""
+        return self.model.decoder.layers
+
+    @property
+    def heads(self) -> int:
+        """How many heads each of them has."""
+        return self.model.decoder.heads
+
     @torch.inference_mode()
     def translate(
-        self,
-        lines: Sequence[str],
-        nbest: int = 1,
-        weights: bool = False,
-        advance: Callable[[int], None] | None = None,
+        self, lines: Sequence[str], nbest: int = 1, advance: Callable[[int], None] | None = None
     ) -> list[Translation]:
-        """Each line's translation, in order; with `weights` every hypothesis carries its attention [L, H, T, S].
-
-        A hypothesis that was cut has no EOS: its last row is zeros. `advance` is told of every batch how many lines it
-        had.
-        """
+        """Each line's translation, in order. `advance` is told of every batch how many lines it had."""
         if not 1 <= nbest <= self.search.beam_size:
             raise UserError(f"nbest is {nbest}: allowed is 1 to search.beam_size, {self.search.beam_size}")
         encoded = [self._fit(self.source_tokenizer.encode(line)) for line in lines]
@@ -118,20 +125,13 @@ class Translator:
                     found[row] = self._translation(best, encoded[row][1])
             if advance is not None:
                 advance(len(rows))
-        return self._with_weights(sources, found) if weights else found
-
-    def read(self, line: str, hypothesis: Hypothesis) -> PieceWeights:
-        """The weights that a hypothesis of `line` carries, with its pieces' words; a cut source has fewer pieces."""
-        assert hypothesis.weights is not None, "translate(..., weights=True) fills them"
-        pieces = hypothesis.weights.shape[-1] - 1
-        source_map = piece_words(self.source_tokenizer, line)[:pieces]
-        return PieceWeights(hypothesis.weights, source_map, token_words(self.target_tokenizer, hypothesis.tokens))
+        return found
 
     @torch.inference_mode()
     def score(self, pairs: Sequence[tuple[str, str]], first: int = 1) -> list[Score]:
         """ln p of each given target; a pair with a blank side has no tokens and 0.0. `first`: the first pair's line."""
         scores = [Score(0.0, (), ()) for _ in pairs]
-        for rows, batch in self._forced(pairs, first):
+        for rows, batch in self._batches(self._encoded(pairs, first)):
             output = self.model(batch)
             chosen = forced_log_probs(self.model.decoder, output, batch.target_out).double().cpu()
             for row, ids, values, length in zip(
@@ -141,21 +141,43 @@ class Translator:
                 scores[row] = Score(sum(values[:length]), names, tuple(values[:length]))
         return scores
 
-    @torch.inference_mode()
-    def attention(self, pairs: Sequence[tuple[str, str]], first: int = 1) -> list[PieceWeights]:
-        """The attention over the source of each given pair; zeros for one with a blank side. `first` as in `score`."""
-        read = [
-            PieceWeights(
-                self._no_weights(self.source_tokenizer.encode(source), self.target_tokenizer.encode(target)),
-                piece_words(self.source_tokenizer, source),
-                piece_words(self.target_tokenizer, target),
-            )
+    def read_pairs(self, pairs: Sequence[tuple[str, str]], first: int, method: Method) -> list[Reading]:
+        """What the method finds of each given pair; zeros [1, 1, T, S] for one with a blank side. `first`: the first
+        pair's line."""
+        pieces = [
+            (line_pieces(self.source_tokenizer, source), line_pieces(self.target_tokenizer, target))
             for source, target in pairs
         ]
-        for rows, batch in self._forced(pairs, first):
-            for row, weights in zip(rows, self._cross(batch), strict=True):
-                read[row] = read[row]._replace(weights=weights)
-        return read
+        return self._read(self._encoded(pairs, first), pieces, method)
+
+    def read_translations(self, found: Sequence[tuple[str, Translation]], method: Method) -> list[Reading]:
+        """What the method finds of each hypothesis of each line, in order: a forced pass over its pieces.
+
+        A hypothesis that was cut has no EOS: its last row is zeros. A source that was cut has fewer pieces.
+        """
+        flat = [(line, hypothesis) for line, one in found for hypothesis in one.hypotheses]
+        ids = [(self._fit(self.source_tokenizer.encode(line))[0], list(one.tokens)) for line, one in flat]
+        pieces = [
+            (line_pieces(self.source_tokenizer, line).first(len(source)), token_pieces(self.target_tokenizer, target))
+            for (line, _), (source, target) in zip(flat, ids, strict=True)
+        ]
+        readings = self._read(ids, pieces, method)
+        for (_, hypothesis), reading in zip(flat, readings, strict=True):
+            if not hypothesis.finished:
+                reading.values[:, :, -1] = 0.0
+        return readings
+
+    def _read(
+        self, ids: Sequence[tuple[list[int], list[int]]], pieces: Sequence[tuple[Pieces, Pieces]], method: Method
+    ) -> list[Reading]:
+        """A reading for each pair of ids, whose words and spans `pieces` are."""
+        values = [np.zeros((1, 1, len(target) + 1, len(source) + 1), dtype=np.float32) for source, target in ids]
+        for rows, batch in self._batches(ids):
+            found = method(self.model, batch, [pieces[row][0].word for row in rows]).detach().float().cpu().numpy()
+            sizes = zip(batch.target_lengths.tolist(), batch.source_lengths.tolist(), strict=True)
+            for row, one, (steps, size) in zip(rows, found, sizes, strict=True):
+                values[row] = one[:, :, :steps, :size].copy()
+        return [Reading(one, *own) for one, own in zip(values, pieces, strict=True)]
 
     def _search(self, sources: list[list[int]], nbest: int) -> list[list[Hypothesis]]:
         batch = make_batch(sources, [[] for _ in sources]).to(self.device)
@@ -188,45 +210,22 @@ class Translator:
             notes = (*notes, "cut at the maximum length")
         return Translation(self.target_tokenizer.decode(hypotheses[0].tokens), tuple(hypotheses), notes)
 
-    def _with_weights(self, sources: list[list[int]], found: list[Translation]) -> list[Translation]:
-        """One forced pass over the finished tokens: what is exported can never change what was found."""
-        flat = [(row, hypothesis) for row, one in enumerate(found) for hypothesis in one.hypotheses]
-        pairs = [(sources[row], list(hypothesis.tokens)) for row, hypothesis in flat]
-        carrying: list[list[Hypothesis]] = [[] for _ in found]
-        weights: list[NDArray[np.float32] | None] = [None] * len(flat)
-        for rows, batch in self._batches(pairs):
-            for place, one in zip(rows, self._cross(batch), strict=True):
-                if not flat[place][1].finished:
-                    one[:, :, -1] = 0.0
-                weights[place] = one
-        for (row, hypothesis), own in zip(flat, weights, strict=True):
-            carrying[row].append(replace(hypothesis, weights=own))
-        return [replace(one, hypotheses=tuple(kept)) for one, kept in zip(found, carrying, strict=True)]
-
-    def _forced(self, pairs: Sequence[tuple[str, str]], first: int) -> Iterator[tuple[list[int], Batch]]:
-        """Batches of the pairs with text on both sides, and their places in `pairs`."""
+    def _encoded(self, pairs: Sequence[tuple[str, str]], first: int) -> list[tuple[list[int], list[int]]]:
+        """Ids of given pairs. UserError for one beyond the model's positions, naming its line."""
         ids = [(self.source_tokenizer.encode(source), self.target_tokenizer.encode(target)) for source, target in pairs]
         for number, (source, target) in enumerate(ids, start=first):
             self._check_length(len(source), self.model.encoder.longest, f"line {number}: the source")
             self._check_length(len(target), self.model.decoder.longest, f"line {number}: the target")
-        places = [place for place, (source, target) in enumerate(ids) if source and target]
-        for rows, batch in self._batches([ids[place] for place in places]):
-            yield [places[row] for row in rows], batch
+        return ids
 
-    def _batches(self, pairs: list[tuple[list[int], list[int]]]) -> Iterator[tuple[list[int], Batch]]:
-        lengths = np.array([max(len(source), len(target)) + 1 for source, target in pairs], dtype=np.int64)
+    def _batches(self, pairs: Sequence[tuple[list[int], list[int]]]) -> Iterator[tuple[list[int], Batch]]:
+        """Batches of the pairs with ids on both sides, and their places in `pairs`."""
+        places = [place for place, (source, target) in enumerate(pairs) if source and target]
+        lengths = np.array([max(map(len, pairs[place])) + 1 for place in places], dtype=np.int64)
         for rows in plan_in_order(lengths, FORCED_BATCH_TOKENS):
-            batch = make_batch([pairs[row][0] for row in rows], [pairs[row][1] for row in rows])
-            yield rows, batch.to(self.device)
-
-    def _cross(self, batch: Batch) -> list[NDArray[np.float32]]:
-        """Each sentence's attention over the source [L, H, T, S], without padding."""
-        maps = self.model.attention_maps(batch)["cross"].float().cpu().numpy()
-        sizes = zip(batch.target_lengths.tolist(), batch.source_lengths.tolist(), strict=True)
-        return [maps[row, :, :, :steps, :size].copy() for row, (steps, size) in enumerate(sizes)]
-
-    def _no_weights(self, source: list[int], target: list[int]) -> NDArray[np.float32]:
-        return np.zeros((self.model.decoder.layers, 1, len(target) + 1, len(source) + 1), dtype=np.float32)
+            chosen = [places[row] for row in rows]
+            batch = make_batch([pairs[place][0] for place in chosen], [pairs[place][1] for place in chosen])
+            yield chosen, batch.to(self.device)
 
     @staticmethod
     def _check_length(pieces: int, longest: int | None, what: str) -> None:

@@ -11,7 +11,6 @@ import argparse
 import json
 import subprocess
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,11 +20,10 @@ from rich.table import Table
 from nmt import load
 from nmt.align.aer import aer
 from nmt.align.export import write_export
-from nmt.align.extract import choose_head
 from nmt.align.heatmap import draw_heatmap
 from nmt.align.inspector import write_inspector
 from nmt.align.pipeline import align_records, describe
-from nmt.config import AlignmentConfig
+from nmt.align.select import keep_choice, rank_by_gold
 from nmt.data.files import write_atomically
 from nmt.data.parts import part_links, part_pairs
 from nmt.run import Run
@@ -79,23 +77,20 @@ def measure(name: str, run: Run) -> Row:
     translator = load(run.path)
     pairs = {part: list(part_pairs(data, part)) for part in ("valid", "test")}
     gold = {part: part_links(data, part) for part in ("valid", "test")}
-    choice = choose_head(translator.attention(pairs["valid"]), gold["valid"])
-    alignment = AlignmentConfig(layer=choice.layer, head=choice.head, shift=choice.shift)
-    run.write_config({**run.values(), "alignment": asdict(alignment)})
-    records = list(align_records(translator, pairs["test"], layer=choice.layer, head=choice.head, shift=choice.shift))
-    header = describe(translator, alignment, links="argmax")
+    view = rank_by_gold(translator, pairs["valid"], gold["valid"])[0].view
+    keep_choice(run, view)
+    records = list(align_records(translator, pairs["test"], [view]))
+    header = describe(translator, [view], links="argmax")
     write_export("npz", run.alignment, iter(records), header)
     write_inspector(iter(records), run.alignment.with_name("inspector.html"), header)
     draw_heatmap(
         records[SHOWN_LINE - 1].matrix, run.alignment.with_name("heatmap.png"), gold=gold["test"][SHOWN_LINE - 1]
     )
     error = aer(gold["test"], [set(record.links) for record in records]).aer
-    head = "mean" if choice.head is None else choice.head
-    weights = f"layer {choice.layer}, head {head}, shift {choice.shift}"
     scores = json.loads(run.evaluation.read_text(encoding="utf-8")) | {"aer": error}
     write_atomically(run.evaluation, (json.dumps(scores, indent=2) + "\n").encode())
     seconds, rate = training_time(run)
-    return Row(name, scores["bleu"]["score"], scores["chrf"]["score"], error, weights, seconds / 60, rate)
+    return Row(name, scores["bleu"]["score"], scores["chrf"]["score"], error, str(view), seconds / 60, rate)
 
 
 def training_time(run: Run) -> tuple[float, float]:

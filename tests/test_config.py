@@ -65,6 +65,7 @@ WRONG = [
     ("model.tied", "both", "model.tied is 'both': allowed is none, output, all"),
     ("model.encoder", "gru", "model.encoder is 'gru': allowed is a section that names a class"),
     ("alignment.shift", 2, "alignment.shift is 2: allowed is 0 or 1"),
+    ("alignment.method", "magic", "alignment.method is 'magic': allowed is attention, posterior, gradient"),
     ("alignment.head", "all", "alignment.head is 'all': allowed is a whole number"),
     ("atention", {}, r"atention: there is no such key \(did you mean attention\?\)"),
 ]

@@ -5,21 +5,29 @@ from __future__ import annotations
 import math
 import random
 import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 import nmt
+from nmt.align.methods import METHODS
 from nmt.compose import compose_values
 from nmt.config import SearchConfig, read_config
+from nmt.data.batch import Batch
 from nmt.data.tokenizer import Tokenizer
 from nmt.errors import UserError
 from nmt.model.assemble import assemble
+from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.run import Run, save_weights
+from nmt.search.hypothesis import Hypothesis
 from nmt.search.penalty import MeanPenalty, NoPenalty, WuPenalty
-from nmt.translator import Translator, choose_device, make_penalty
+from nmt.translator import Translation, Translator, choose_device, make_penalty
 from tests.laws.models import CASES, CORPUS
 
 WORDS = ["ka", "lo", "mi", "tu", "re", "so", "fa", "ne", "bi", "do"]
@@ -30,6 +38,7 @@ KINDS = {
     "transformer": CASES["transformer-pre-sinusoidal"],
     "learned": (*CASES["transformer-post-learned"], "position.maximum=16"),
 }
+attention = METHODS["attention"]
 LINES = ["ka lo", "", "mi tu re so fa ne bi do ka", "   ", "lo", "zzz ka", "tu mi tu mi"]
 
 
@@ -136,32 +145,62 @@ def test_nothing_forbidden_is_produced(translator: Translator) -> None:
     assert {id for one in found for best in one.hypotheses for id in best.tokens}.isdisjoint({0, 1, 2, 3})
 
 
-def test_weights_on_request_change_nothing(translator: Translator) -> None:
-    """G02: every hypothesis carries its own attention, that of a forced pass over its tokens and EOS."""
-    plain, asked = translator.translate(LINES, nbest=2), translator.translate(LINES, nbest=2, weights=True)
-    assert plain == asked
-    for line, one in zip(LINES, asked, strict=True):
+def test_what_a_translation_read_is_what_a_forced_pass_over_its_text_reads(translator: Translator) -> None:
+    """G01, G02: of every hypothesis its own, and reading changes no translation."""
+    found = translator.translate(LINES, nbest=2)
+    readings = iter(translator.read_translations(list(zip(LINES, found, strict=True)), attention))
+    assert translator.translate(LINES, nbest=2) == found
+    for line, one in zip(LINES, found, strict=True):
         for hypothesis in one.hypotheses:
-            assert hypothesis.weights is not None
-            pieces = len(translator.source_tokenizer.encode(line)) + 1
-            assert hypothesis.weights.shape[2:] == (len(hypothesis.tokens) + 1, pieces)
+            reading = next(readings)
+            steps, size = reading.values.shape[2:]
+            assert (steps, size) == (len(hypothesis.tokens) + 1, len(translator.source_tokenizer.encode(line)) + 1)
             text = translator.target_tokenizer.decode(hypothesis.tokens)
-            if hypothesis.tokens:
-                (forced,) = translator.attention([(line, text)])
-                rows = len(hypothesis.token_log_probs)  # one that was cut has none for EOS
-                np.testing.assert_allclose(hypothesis.weights[:, :, :rows], forced.weights[:, :, :rows], atol=1e-5)
+            if text and translator.target_tokenizer.encode(text) == list(hypothesis.tokens):
+                (forced,) = translator.read_pairs([(line, text)], 1, attention)
+                rows = steps if hypothesis.finished else steps - 1
+                np.testing.assert_allclose(reading.values[:, :, :rows], forced.values[:, :, :rows], atol=1e-5)
+                assert reading[1:] == forced[1:]
+            if not hypothesis.finished:
+                assert not reading.values[:, :, -1].any()
+    assert next(readings, None) is None
 
 
 def test_attention_of_pairs(translator: Translator) -> None:
     pairs = [("ka lo", "mi tu re"), ("", "mi"), ("ka lo mi tu", "so")]
-    read = translator.attention(pairs)
-    assert [one.weights.shape[2:] for one in read] == [(4, 3), (2, 1), (2, 5)]
-    assert [(one.source_map, one.target_map) for one in read] == [([0, 1], [0, 1, 2]), ([], [0]), ([0, 1, 2, 3], [0])]
-    assert not read[1].weights.any()
+    read = translator.read_pairs(pairs, 1, attention)
+    assert [one.values.shape[2:] for one in read] == [(4, 3), (2, 1), (2, 5)]
+    words = [(one.source_pieces.word, one.target_pieces.word) for one in read]
+    assert words == [((0, 1), (0, 1, 2)), ((), (0,)), ((0, 1, 2, 3), (0,))]
+    assert read[0].source_pieces == ((0, 1), (0, 3), (2, 5))
+    assert not read[1].values.any()
     no_attention = translator.config.attention["_target_"].endswith("NoAttention")
     for row in (0, 2):
-        sums = read[row].weights.sum(-1)
+        assert read[row].values.shape[:2] == (translator.layers, translator.heads)
+        sums = read[row].values.sum(-1)
         np.testing.assert_allclose(sums, np.zeros_like(sums) if no_attention else np.ones_like(sums), atol=1e-5)
+
+
+def test_a_method_is_given_the_words_of_the_pieces_it_reads(translator: Translator) -> None:
+    """Of a source that was cut, those that are left; and it may use gradients, also after a translation."""
+    seen: list[tuple[tuple[int, ...], ...]] = []
+
+    def method(model: EncoderDecoder, batch: Batch, words: Sequence[Sequence[int]]) -> Tensor:
+        seen.append(tuple(map(tuple, words)))
+        embedded = model.encoder.embedding(batch.source)
+        assert embedded.requires_grad
+        return torch.ones(len(batch), 1, 1, batch.target_in.shape[1], batch.source.shape[1]) * embedded.sum()
+
+    lines = ["ka lo", " ".join(WORDS * 3)]
+    translator.translate(lines)
+    whole = Hypothesis(tokens=(4, 5), finished=True, log_prob=0.0, score=0.0, token_log_probs=(0.0,) * 3)
+    hypotheses = (whole, replace(whole, finished=False, token_log_probs=(0.0,) * 2))
+    found = [Translation("x", (hypothesis,)) for hypothesis in hypotheses]
+    readings = translator.read_translations(list(zip(lines, found, strict=True)), method)
+    longest = 15 if translator.model.encoder.longest == 16 else 30
+    assert sorted(words for batch in seen for words in batch) == [(0, 1), tuple(range(longest))]
+    assert readings[1].source_pieces.word == tuple(range(longest))
+    assert [bool(reading.values[:, :, -1].any()) for reading in readings] == [True, False]
 
 
 def test_lines_beyond_the_positions(folder: Path, translator: Translator) -> None:
@@ -201,28 +240,10 @@ def test_greedy_is_a_beam_of_one(folder: Path, translator: Translator) -> None:
     assert 1 <= len(wide.hypotheses) <= 50
 
 
-def test_hypotheses_carry_what_was_read_of_their_own_pieces(translator: Translator) -> None:
-    found = translator.translate(LINES, nbest=2, weights=True)
-    assert [one.text for one in found] == [one.text for one in translator.translate(LINES, nbest=2)]
-    for line, one in zip(LINES, found, strict=True):
-        for hypothesis in one.hypotheses:
-            read = translator.read(line, hypothesis)
-            steps, size = read.weights.shape[2:]
-            assert (len(read.target_map), len(read.source_map)) == (steps - 1, size - 1)
-            text = translator.target_tokenizer.decode(hypothesis.tokens)
-            if text and translator.target_tokenizer.encode(text) == list(hypothesis.tokens):
-                (forced,) = translator.attention([(line, text)])
-                rows = steps if hypothesis.finished else steps - 1
-                np.testing.assert_allclose(read.weights[:, :, :rows], forced.weights[:, :, :rows], atol=1e-5)
-                assert read.target_map == forced.target_map
-            if not hypothesis.finished:
-                assert not read.weights[:, :, -1].any()
-
-
 def test_a_pair_too_long_is_named_by_its_line(folder: Path) -> None:
     if opened(folder).model.encoder.longest is None:
         return
-    for ask in (opened(folder).score, opened(folder).attention):
+    for ask in (opened(folder).score, partial(opened(folder).read_pairs, method=attention)):
         with pytest.raises(UserError, match=r"line 1501: the source has 16 pieces"):
             ask([("ka", "lo"), ("ka " * 16, "lo")], 1500)
 

@@ -1,12 +1,12 @@
-"""How well a model's attention agrees with gold links: it reads the given translations by forced decoding."""
+"""How well what a model reads agrees with gold links: it reads the given translations by forced decoding."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from nmt.align.aer import aer
-from nmt.align.extract import Aligner, align_pairs
-from nmt.align.links import argmax_links
+from nmt.align.extract import Aligner, chosen_view
+from nmt.align.pipeline import align_records
 from nmt.config import AlignmentConfig
 from nmt.data.pharaoh import Links
 
@@ -18,6 +18,5 @@ def alignment_error(
 
     None where not one link was made: such a model reads nothing, and has no alignment that could be wrong.
     """
-    matrices = align_pairs(aligner, pairs, layer=alignment.layer, head=alignment.head, shift=alignment.shift)
-    links = [argmax_links(matrix) for matrix in matrices]
+    links = [record.links for record in align_records(aligner, pairs, [chosen_view(aligner, alignment)])]
     return aer(gold, links).aer if any(links) else None

@@ -1,8 +1,9 @@
 """The text formats of an alignment export, a pair at a time.
 
 jsonl, one object a line: `index` line from 0; `source`, `target` the lines as given; `source_words`, `target_words`
-their words; `weights` rows of [T + 1, S + 1], last row and column EOS, enough digits to give back the same float32;
-`links` sorted [source, target] pairs from 0.
+their words; `weights` of view 0, rows of [T + 1, S + 1], last row and column EOS; `links` sorted [source, target]
+pairs from 0; `source_pieces`, `target_pieces` a [begin, end, word] for each piece, characters of the line and the
+word's number from 0; `piece_weights` as `weights`, over pieces. Numbers have enough digits to give back the float32.
 
 nematus: `index ||| target ||| score ||| source ||| S+1 T+1`, then a line of S+1 weights for each of the T+1 target
 positions, then an empty line. The score is 0: the text was given, not searched for.
@@ -11,15 +12,17 @@ positions, then an empty line. The score is 0: the text was given, not searched 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from nmt.align.matrix import AlignmentMatrix, Weights
+from nmt.align.matrix import Weights
 from nmt.align.record import Record
 from nmt.data.corpus import read_lines
 from nmt.data.pharaoh import format_links
+from nmt.data.words import Pieces
 from nmt.errors import UserError
 
 # JSON leaves these alone, but tools that split lines by Unicode would cut an object in two there.
@@ -46,10 +49,13 @@ def jsonl_line(record: Record) -> str:
         "index": record.index,
         "source": record.source,
         "target": record.target,
-        "source_words": record.matrix.source_words,
-        "target_words": record.matrix.target_words,
-        "weights": [[float(weight) for weight in row] for row in _shortest(record.matrix.weights)],
+        "source_words": record.source_words,
+        "target_words": record.target_words,
+        "weights": _numbers(record.matrix.weights),
         "links": sorted(record.links),
+        "source_pieces": _spans(record.source_pieces),
+        "target_pieces": _spans(record.target_pieces),
+        "piece_weights": _numbers(record.values[0]),
     }
     return json.dumps(entry, ensure_ascii=False).translate(_ESCAPED_SEPARATORS) + "\n"
 
@@ -59,20 +65,35 @@ def parse_jsonl(path: Path) -> Iterator[Record]:
     for number, line in enumerate(read_lines(path), start=1):
         try:
             yield _record(json.loads(line))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, IndexError) as error:
             raise UserError(f"{path}, line {number}: not an alignment export of ours, or cut short") from error
 
 
-def _record(entry: dict[str, list[list[float]]]) -> Record:
-    source_words, target_words = tuple(map(str, entry["source_words"])), tuple(map(str, entry["target_words"]))
-    weights = np.array(entry["weights"], dtype=np.float32).reshape(len(target_words) + 1, len(source_words) + 1)
+def _record(entry: dict[str, Any]) -> Record:
+    source_pieces, target_pieces = _pieces(entry["source_pieces"]), _pieces(entry["target_pieces"])
+    shape = (1, len(target_pieces.word) + 1, len(source_pieces.word) + 1)
     return Record(
         index=int(str(entry["index"])),
         source=str(entry["source"]),
         target=str(entry["target"]),
-        matrix=AlignmentMatrix(source_words, target_words, weights),
+        source_pieces=source_pieces,
+        target_pieces=target_pieces,
+        values=np.array(entry["piece_weights"], dtype=np.float32).reshape(shape),
         links=frozenset((int(s), int(t)) for s, t in entry["links"]),
     )
+
+
+def _spans(pieces: Pieces) -> list[tuple[int, int, int]]:
+    return list(zip(pieces.begin, pieces.end, pieces.word, strict=True))
+
+
+def _pieces(spans: Sequence[Sequence[int]]) -> Pieces:
+    begin, end, word = (tuple(int(span[part]) for span in spans) for part in range(3))
+    return Pieces(word, begin, end)
+
+
+def _numbers(weights: Weights) -> list[list[float]]:
+    return [[float(weight) for weight in row] for row in _shortest(weights)]
 
 
 def _shortest(weights: Weights) -> list[list[str]]:

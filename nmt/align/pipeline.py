@@ -1,97 +1,118 @@
-"""Pairs of lines in, records with matrices and links out, as a stream."""
+"""Pairs of lines in, records with values and links out, as a stream."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import tee
+from functools import partial
+from itertools import islice, tee
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from nmt.align.extract import Aligner, align_pairs, read_matrix
-from nmt.align.links import Link, Rule, argmax_links, symmetrize
-from nmt.align.matrix import AlignmentMatrix
-from nmt.align.record import Header, Record, make_header
-from nmt.config import AlignmentConfig
-from nmt.data.words import split_words
-from nmt.translator import Translation, Translator
+from nmt.align.extract import Aligner, read_views
+from nmt.align.links import Linker, Rule, argmax_links, symmetrize
+from nmt.align.record import Header, Record, View, make_header
+from nmt.data.words import Pieces, word_pieces
+from nmt.translator import Reading, Translation, Translator
 
-Linker = Callable[[AlignmentMatrix], set[Link]]
+PAIRS_AT_ONCE = 256
 
 
 def align_records(
-    aligner: Aligner,
-    pairs: Iterable[tuple[str, str]],
-    *,
-    layer: int,
-    head: int | None,
-    shift: int,
-    linker: Linker = argmax_links,
+    aligner: Aligner, pairs: Iterable[tuple[str, str]], views: Sequence[View], linker: Linker = argmax_links
 ) -> Iterator[Record]:
-    """A record for each pair, blank ones included, numbered from 0."""
-    lines, ahead = tee(pairs)  # the copy runs ahead by what the model reads at once
-    matrices = align_pairs(aligner, ahead, layer=layer, head=head, shift=shift)
-    for index, ((source, target), matrix) in enumerate(zip(lines, matrices, strict=True)):
-        yield Record(index, source, target, matrix, frozenset(linker(matrix)))
+    """A record for each pair, blank ones included, numbered from 0; a few hundred pairs are read at a time."""
+    stream, first = iter(pairs), 0
+    while chunk := list(islice(stream, PAIRS_AT_ONCE)):
+        readings = read_views(partial(aligner.read_pairs, chunk, first + 1), views)
+        for index, ((source, target), reading) in enumerate(zip(chunk, readings, strict=True), start=first):
+            yield _record(index, source, target, reading, linker)
+        first += len(chunk)
 
 
 def translation_records(
     translator: Translator,
     lines: Iterable[str],
     found: Iterable[Translation],
-    alignment: AlignmentConfig,
-    *,
+    views: Sequence[View],
     linker: Linker = argmax_links,
     first: int = 0,
 ) -> Iterator[Record]:
-    """A record for each hypothesis of each line, of the weights that it carries; a blank line has an empty one.
+    """A record for each hypothesis of each line, read by a forced pass over its pieces; a blank line has an empty one.
 
     `first` is the first line's index. All hypotheses of a line have its index.
     """
-    layer, head, shift = alignment.layer, alignment.head, alignment.shift
-    for index, (line, one) in enumerate(zip(lines, found, strict=True), start=first):
-        words = split_words(line)
-        if not one.hypotheses:
-            empty = AlignmentMatrix(tuple(words), (), np.zeros((1, len(words) + 1), dtype=np.float32))
-            yield Record(index, line, "", empty, frozenset())
-        for hypothesis in one.hypotheses:
-            text = translator.target_tokenizer.decode(hypothesis.tokens)
-            read = translator.read(line, hypothesis)
-            matrix = read_matrix(words, split_words(text), read, layer=layer, head=head, shift=shift)
-            yield Record(index, line, text, matrix, frozenset(linker(matrix)))
+    stream = zip(lines, found, strict=True)
+    while chunk := list(islice(stream, PAIRS_AT_ONCE)):
+        readings = iter(read_views(partial(translator.read_translations, chunk), views))
+        for index, (line, one) in enumerate(chunk, start=first):
+            if not one.hypotheses:
+                empty, nothing = Pieces((), (), ()), np.zeros((len(views), 1, 1), dtype=np.float32)
+                yield Record(index, line, "", empty, empty, nothing, frozenset())
+            for hypothesis in one.hypotheses:
+                text = translator.target_tokenizer.decode(hypothesis.tokens)
+                yield _record(index, line, text, next(readings), linker)
+        first += len(chunk)
 
 
 def symmetrize_records(
-    records: Iterable[Record],
-    reverse: Aligner,
-    rule: Rule,
-    *,
-    layer: int,
-    head: int | None,
-    shift: int,
-    linker: Linker = argmax_links,
+    records: Iterable[Record], reverse: Aligner, view: View, rule: Rule, linker: Linker = argmax_links
 ) -> Iterator[Record]:
     """The same records, their links combined with those of a model that translates the other way.
 
-    `layer`, `head` and `shift` are the reverse model's. The matrices stay those of the forward model.
+    `view` is the reverse model's. The values stay those of the forward model.
     """
-    forward, ahead = tee(records)
+    forward, ahead = tee(records)  # the copy runs ahead by what the reverse model reads at once
     swapped = ((record.target, record.source) for record in ahead)
-    backward = align_pairs(reverse, swapped, layer=layer, head=head, shift=shift)
-    for record, matrix in zip(forward, backward, strict=True):
-        turned = {(source, target) for target, source in linker(matrix)}
-        sizes = len(record.matrix.source_words), len(record.matrix.target_words)
+    for record, backward in zip(forward, align_records(reverse, swapped, [view], linker), strict=True):
+        turned = {(source, target) for target, source in backward.links}
+        sizes = len(record.source_words), len(record.target_words)
         yield replace(record, links=frozenset(symmetrize(set(record.links), turned, rule, *sizes)))
 
 
-def describe(translator: Translator, alignment: AlignmentConfig, *, links: str) -> Header:
-    """The header of an export that this run's weights make; `links` is the rule."""
+class Reader(NamedTuple):
+    """A model and which view of it is meant; `reverse`: it translates the other way."""
+
+    aligner: Aligner
+    view: View
+    reverse: bool
+
+
+def mean_records(records: Iterable[Record], readers: Sequence[Reader], linker: Linker) -> Iterator[Record]:
+    """The same pairs with one view, over words: the mean of view 0 and of what all other readers read of them.
+
+    What a reverse model reads is turned over. Models may cut words into other pieces, so that words is what they
+    share; the more ways a word was cut, the less its alignment depends on one.
+    """
+    first, *copies = tee(records, len(readers) + 1)
+    others = [_read_again(copy, reader) for copy, reader in zip(copies, readers, strict=True)]
+    for record, *found in zip(first, *others, strict=True):
+        mean = np.stack([record.matrix.weights, *found]).mean(axis=0, keepdims=True, dtype=np.float32)
+        source, target = word_pieces(record.source), word_pieces(record.target)
+        whole = replace(record, source_pieces=source, target_pieces=target, values=mean, links=frozenset())
+        yield replace(whole, links=frozenset(linker(whole.matrix)))
+
+
+def _read_again(records: Iterable[Record], reader: Reader) -> Iterator[NDArray[np.float32]]:
+    """Each pair's weights over words [T + 1, S + 1]."""
+    sides = ((record.target, record.source) if reader.reverse else (record.source, record.target) for record in records)
+    for record in align_records(reader.aligner, sides, [reader.view]):
+        yield record.matrix.weights.T if reader.reverse else record.matrix.weights
+
+
+def describe(translator: Translator, views: Sequence[View], *, links: str) -> Header:
+    """The header of an export that this run makes; `links` is the rule."""
     return make_header(
         run=translator.run.resolve().name,
-        layer=alignment.layer,
-        head=alignment.head,
-        shift=alignment.shift,
+        views=views,
         links=links,
         source_tokenizer=translator.source_tokenizer.digest,
         target_tokenizer=translator.target_tokenizer.digest,
     )
+
+
+def _record(index: int, source: str, target: str, reading: Reading, linker: Linker) -> Record:
+    unlinked = Record(index, source, target, reading.source_pieces, reading.target_pieces, reading.values, frozenset())
+    return replace(unlinked, links=frozenset(linker(unlinked.matrix)))

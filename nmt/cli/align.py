@@ -1,4 +1,8 @@
-"""`nmt align RUN --source F [--target F] -o OUT`: word alignments of given pairs, or of the run's own translations."""
+"""`nmt align RUN --source F [--target F] -o OUT`: word alignments of given pairs, or of the run's own translations.
+
+With --select it ranks the layers and heads that could be the alignment instead, with --faithfulness it measures how
+far attention explains what the model predicts.
+"""
 
 from __future__ import annotations
 
@@ -8,68 +12,220 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from nmt.errors import UserError
 
 if TYPE_CHECKING:
-    from nmt.align.links import Rule
-    from nmt.align.pipeline import Linker
-    from nmt.align.record import Header, Record
+    from nmt.align.links import Linker, Rule
+    from nmt.align.pipeline import Reader
+    from nmt.align.record import Header, Record, View
     from nmt.config import AlignmentConfig
+    from nmt.data.pharaoh import Links
     from nmt.translator import Translator
 
-SUMMARY = "word alignments from a run's attention"
+SUMMARY = "word alignments by a run's attention, or by attribution"
 _DEFAULT_RULE: Rule = "grow-diag"
+MEAN = "mean"
+MEAN_THRESHOLD = 0.4  # chosen on the Danish-English treebank (RESULTS.md)
 _LINES_AT_ONCE = 1024
+# The flags of each mode, besides --source and --target.
+_FLAGS = {
+    "align": {"output", "format", "method", "layer", "head", "shift", "all_heads", "raw"}
+    | {"links", "threshold", "reverse", "symmetrize"},
+    "select": {"gold", "reverse", "record"},
+    "faithfulness": {"output"},
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of the command."""
     from nmt.align.export import FORMATS
-    from nmt.align.links import RULES
+    from nmt.align.links import LINKERS, RULES
+    from nmt.config import AlignmentMethod
 
-    parser.add_argument("model", type=Path, metavar="RUN", help="a run directory")
+    parser.usage = (
+        "nmt align RUN ... --source FILE [--target FILE] -o OUT [options] [KEY=VALUE ...]\n"
+        "       nmt align RUN --select --source FILE --target FILE (--gold FILE | --reverse RUN2) [--record]\n"
+        "       nmt align RUN --faithfulness --source FILE --target FILE -o OUT"
+    )
+    parser.add_argument(
+        "models", type=Path, nargs="+", metavar="RUN", help="a run directory; several: with --symmetrize mean"
+    )
     parser.add_argument("--source", type=Path, required=True, help="source lines")
     parser.add_argument("--target", type=Path, help="target lines; without it the run's own translations are aligned")
-    parser.add_argument("-o", "--output", type=Path, required=True, help="the file to write")
-    parser.add_argument("--format", choices=FORMATS, default="pharaoh", help="default: pharaoh")
+    parser.add_argument("-o", "--output", type=Path, help="the file to write")
+    parser.add_argument("--format", choices=FORMATS, help="default: pharaoh")
+    parser.add_argument(
+        "--method",
+        choices=get_args(AlignmentMethod),
+        action="append",
+        metavar="M",
+        help=f"{', '.join(get_args(AlignmentMethod))} (default: the run's choice); may be repeated: the first makes "
+        "the links, the others are further views in an npz",
+    )
     parser.add_argument("--layer", type=int, metavar="N", help="decoder layer, -1 the last (default: the run's choice)")
     parser.add_argument("--head", type=_head, metavar="N|mean", help="head of the layer (default: the run's choice)")
     parser.add_argument("--shift", type=int, metavar="N", help="read N rows later (default: the run's choice)")
-    parser.add_argument(
+    parser.add_argument("--all-heads", action="store_true", help="all heads of all layers as further views in an npz")
+    parser.add_argument("--raw", action="store_true", help="signed values of attributions as further views in an npz")
+    rules = parser.add_mutually_exclusive_group()
+    rules.add_argument("--links", choices=tuple(LINKERS), help="how weights become links (default: argmax)")
+    rules.add_argument(
         "--threshold", type=_threshold, metavar="X", help="link all pairs of weight X or more, not the best per word"
     )
-    parser.add_argument("--reverse", type=Path, metavar="RUN2", help="a run of the opposite direction")
     parser.add_argument(
-        "--symmetrize", choices=RULES, metavar="RULE", help=f"with --reverse: {', '.join(RULES)} (default: grow-diag)"
+        "--reverse",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="RUN2",
+        help="a run of the opposite direction, or several",
+    )
+    parser.add_argument(
+        "--symmetrize",
+        choices=(*RULES, MEAN),
+        metavar="RULE",
+        help=f"how the links of both directions become one set: {', '.join(RULES)} (default: grow-diag); or {MEAN}: "
+        f"links by the mean of all runs' weights over words (unless said otherwise, of {MEAN_THRESHOLD} or more)",
+    )
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument(
+        "--select",
+        action="store_true",
+        help="rank layers, heads and shifts of attention by the error rate of their links on --gold, or by how well "
+        "the links of RUN and RUN2 agree",
+    )
+    mode.add_argument(
+        "--faithfulness",
+        action="store_true",
+        help="a line a pair: rank correlation of attention with the effect of leaving a source word out",
+    )
+    parser.add_argument(
+        "--gold",
+        type=Path,
+        help="with --select: gold links of the pairs. Give a development part: what is scored later must not choose",
+    )
+    parser.add_argument(
+        "--record", action="store_true", help="with --select: the best becomes the choice of the run(s)"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check what can be checked before a model is loaded, then align and write."""
+    """Check what can be checked before a model is loaded, then do what the mode says."""
+    mode = "select" if arguments.select else "faithfulness" if arguments.faithfulness else "align"
+    _check_flags(arguments, mode)
+    {"align": _align, "select": _select, "faithfulness": _faithfulness}[mode](arguments)
+    return 0
+
+
+def _check_flags(arguments: argparse.Namespace, mode: str) -> None:
+    for flag in sorted(set().union(*_FLAGS.values()) - _FLAGS[mode]):
+        given = getattr(arguments, flag)
+        if given is not None and given is not False and given != []:
+            name = f"--{flag.replace('_', '-')}"
+            raise UserError(f"{name} needs --select" if mode == "align" else f"{name} does not go with --{mode}")
+    if mode != "align" and arguments.target is None:
+        raise UserError(f"--{mode} needs --target, the other side of the pairs")
+    if mode != "select" and arguments.output is None:
+        raise UserError("-o OUT is missing: the file to write")
+    if mode == "select" and (arguments.gold is None) == (not arguments.reverse):
+        raise UserError("--select needs --gold LINKS or --reverse RUN2, one of the two")
+    several = {"method": len(arguments.method or ()) > 1, "all-heads": arguments.all_heads, "raw": arguments.raw}
+    for name, asked in several.items():
+        if asked and arguments.format != "npz":
+            raise UserError(f"--{name}: further views are kept by --format npz alone")
+    several_runs = len(arguments.models) > 1 or len(arguments.reverse) > 1
+    if arguments.symmetrize and not (arguments.reverse or several_runs):
+        raise UserError("--symmetrize needs --reverse RUN2, a run of the opposite direction")
+    if several_runs and arguments.symmetrize != MEAN:
+        raise UserError("several runs of a direction are joined by --symmetrize mean alone")
+    if arguments.symmetrize == MEAN and sum(several.values()):
+        raise UserError("--symmetrize mean has one view, the mean: leave out further ones")
+
+
+def _align(arguments: argparse.Namespace) -> None:
+    import nmt
     from nmt.align.export import write_export
+    from nmt.align.pipeline import align_records, mean_records, symmetrize_records
     from nmt.data.corpus import count_lines
     from nmt.progress import progress
 
-    if arguments.symmetrize and not arguments.reverse:
-        raise UserError("--symmetrize needs --reverse RUN2, a run of the opposite direction")
     given = _given_pairs(arguments.source, arguments.target)
-    import nmt
-
-    translator = nmt.load(arguments.model, arguments.overrides)
-    alignment = _chosen(arguments, translator.alignment)
-    linker = _linker(arguments.threshold)
-    reverse = nmt.load(arguments.reverse) if arguments.reverse else None
+    translator, *others = [nmt.load(run, arguments.overrides) for run in arguments.models]
+    views, linker = _views(arguments, translator), _linker(arguments)
+    reverse = [nmt.load(run) for run in arguments.reverse]
     with progress("aligning", unit="lines", total=count_lines(arguments.source)) as bar:
         if given is None:
-            records = _own_translations(translator, alignment, arguments.source, linker, bar.advance)
+            records = _own_translations(translator, views, arguments.source, linker, bar.advance)
         else:
-            records = bar.over(_records(translator, alignment, given, linker))
-        if reverse is not None:
-            records = _symmetrized(records, reverse, arguments.symmetrize or _DEFAULT_RULE, linker)
-        write_export(arguments.format, arguments.output, records, _header(arguments, translator, alignment))
-    return 0
+            records = bar.over(align_records(translator, given, views, linker))
+        if arguments.symmetrize == MEAN:
+            records = mean_records(records, _readers(arguments, others, reverse), linker)
+        elif reverse:
+            view = _other_view(arguments, reverse[0])
+            records = symmetrize_records(records, reverse[0], view, arguments.symmetrize or _DEFAULT_RULE, linker)
+        header = _header(arguments, translator, views)
+        write_export(arguments.format or "pharaoh", arguments.output, records, header)
+
+
+def _select(arguments: argparse.Namespace) -> None:
+    """A table of the candidates on stdout, best first, and what is chosen."""
+    import nmt
+    from nmt.align.select import keep_choice, rank_by_agreement, rank_by_gold
+    from nmt.data.corpus import read_pairs
+    from nmt.run import Run
+
+    pairs = list(read_pairs(arguments.source, arguments.target))
+    table: list[tuple[str, ...]]
+    gold = None if arguments.gold is None else _gold(arguments.gold, pairs)
+    translator = nmt.load(arguments.models[0], arguments.overrides)
+    if gold is not None:
+        scored = rank_by_gold(translator, pairs, gold)
+        chosen = {arguments.models[0]: scored[0].view}
+        table = [("AER", "F1", "layer", "head", "shift")]
+        table += [(f"{one.score.aer:.4f}", f"{one.score.f1:.4f}", *_columns(one.view)) for one in scored]
+    else:
+        agreeing = rank_by_agreement(translator, nmt.load(arguments.reverse[0]), pairs)
+        chosen = {arguments.models[0]: agreeing[0].view, arguments.reverse[0]: agreeing[0].reverse}
+        table = [("agreement", "layer", "head", "shift", "reverse_layer", "reverse_head", "reverse_shift")]
+        table += [(f"{one.agreement:.4f}", *_columns(one.view), *_columns(one.reverse)) for one in agreeing]
+    _print_table(table)
+    by = arguments.gold or f"the agreement with {arguments.reverse[0]}"
+    print(f"chosen on {arguments.source}, {arguments.target} by {by}")
+    for run, view in chosen.items():
+        print(f"{run}: {view}{', recorded' * arguments.record}")
+        if arguments.record:
+            keep_choice(Run(run), view)
+
+
+def _faithfulness(arguments: argparse.Namespace) -> None:
+    """A JSON object a pair: `index` from 0, `tau`, `agreement` (null where nothing can be compared); and a summary."""
+    import json
+
+    import nmt
+    from nmt.align.extract import chosen_view
+    from nmt.align.faithfulness import compare, summarise
+    from nmt.align.pipeline import align_records
+    from nmt.data.corpus import count_lines, read_pairs
+    from nmt.data.files import open_whole
+    from nmt.progress import progress
+
+    pairs = read_pairs(arguments.source, arguments.target)
+    translator = nmt.load(arguments.models[0], arguments.overrides)
+    views = [chosen_view(translator, replace(translator.alignment, method=name)) for name in ("attention", "erasure")]
+    found = []
+    with (
+        progress("comparing", unit="lines", total=count_lines(arguments.source)) as bar,
+        open_whole(arguments.output) as stream,
+    ):
+        for record in bar.over(align_records(translator, pairs, views)):
+            one = compare(record.words(0), record.words(1))
+            found.append(one)
+            figures = {"tau": one and one.tau, "agreement": one and one.agreement}
+            stream.write((json.dumps({"index": record.index, **figures}) + "\n").encode())
+    print(f"{views[0]} against erasure")
+    print(summarise(found))
 
 
 def _threshold(text: str) -> float:
@@ -88,8 +244,25 @@ def _head(text: str) -> int | str:
     return text if text == "mean" else int(text)
 
 
+def _views(arguments: argparse.Namespace, translator: Translator) -> list[View]:
+    """What the flags ask for, view 0 first; what they leave open is the run's choice."""
+    from nmt.align.extract import AS_THEY_ARE, all_views, chosen_view
+
+    alignment = _chosen(arguments, translator.alignment)
+    methods = dict.fromkeys(arguments.method or [alignment.method])
+    flags = [flag for flag in ("layer", "head", "shift") if getattr(arguments, flag) is not None]
+    if flags and "attention" not in methods:
+        raise UserError(f"--{flags[0]} is of attention, and the method is {', '.join(methods)}: add --method attention")
+    views = [chosen_view(translator, replace(alignment, method=method)) for method in methods]
+    if arguments.all_heads:
+        heads = all_views(translator, (alignment.shift,))
+        views += [view for view in heads if view.head is not None and view not in views]
+    if arguments.raw:
+        views += [view._replace(raw=True) for view in views if view.method not in AS_THEY_ARE]
+    return views
+
+
 def _chosen(arguments: argparse.Namespace, alignment: AlignmentConfig) -> AlignmentConfig:
-    """The weights that the flags ask for; what they leave open is the run's choice."""
     head = alignment.head if arguments.head is None else arguments.head
     return replace(
         alignment,
@@ -97,6 +270,25 @@ def _chosen(arguments: argparse.Namespace, alignment: AlignmentConfig) -> Alignm
         head=None if head == "mean" else head,
         shift=alignment.shift if arguments.shift is None else arguments.shift,
     )
+
+
+def _other_view(arguments: argparse.Namespace, translator: Translator) -> View:
+    """Of another run than the first: by the method that makes the links; all else is that run's choice."""
+    from nmt.align.extract import chosen_view
+
+    own = translator.alignment
+    return chosen_view(translator, replace(own, method=arguments.method[0]) if arguments.method else own)
+
+
+def _readers(arguments: argparse.Namespace, others: list[Translator], reverse: list[Translator]) -> list[Reader]:
+    """All runs but the first."""
+    from nmt.align.pipeline import Reader
+
+    return [
+        Reader(translator, _other_view(arguments, translator), back)
+        for back, group in ((False, others), (True, reverse))
+        for translator in group
+    ]
 
 
 def _given_pairs(source: Path, target: Path | None) -> Iterator[tuple[str, str]] | None:
@@ -109,50 +301,69 @@ def _given_pairs(source: Path, target: Path | None) -> Iterator[tuple[str, str]]
 
 
 def _own_translations(
-    translator: Translator, alignment: AlignmentConfig, source: Path, linker: Linker, advance: Callable[[int], None]
+    translator: Translator, views: list[View], source: Path, linker: Linker, advance: Callable[[int], None]
 ) -> Iterator[Record]:
     from nmt.align.pipeline import translation_records
     from nmt.data.corpus import read_lines
 
     lines, first = read_lines(source), 0
     while chunk := list(islice(lines, _LINES_AT_ONCE)):
-        found = translator.translate(chunk, weights=True, advance=advance)
-        yield from translation_records(translator, chunk, found, alignment, linker=linker, first=first)
+        found = translator.translate(chunk, advance=advance)
+        yield from translation_records(translator, chunk, found, views, linker, first)
         first += len(chunk)
 
 
-def _linker(threshold: float | None) -> Linker:
-    from nmt.align.links import argmax_links, threshold_links
+def _linker(arguments: argparse.Namespace) -> Linker:
+    from nmt.align.links import LINKERS, threshold_links
 
-    return argmax_links if threshold is None else partial(threshold_links, threshold=threshold)
-
-
-def _records(
-    translator: Translator, alignment: AlignmentConfig, pairs: Iterator[tuple[str, str]], linker: Linker
-) -> Iterator[Record]:
-    from nmt.align.pipeline import align_records
-
-    return align_records(
-        translator,
-        pairs,
-        layer=alignment.layer,
-        head=alignment.head,
-        shift=alignment.shift,
-        linker=linker,
-    )
+    least = _least_weight(arguments)
+    return LINKERS[arguments.links or "argmax"] if least is None else partial(threshold_links, threshold=least)
 
 
-def _symmetrized(records: Iterator[Record], reverse: Translator, rule: Rule, linker: Linker) -> Iterator[Record]:
-    from nmt.align.pipeline import symmetrize_records
+def _least_weight(arguments: argparse.Namespace) -> float | None:
+    """Of a link; None where links are not made by a threshold."""
+    if arguments.threshold is None and arguments.symmetrize == MEAN and arguments.links is None:
+        return MEAN_THRESHOLD
+    threshold: float | None = arguments.threshold
+    return threshold
 
-    own = reverse.alignment
-    return symmetrize_records(records, reverse, rule, layer=own.layer, head=own.head, shift=own.shift, linker=linker)
 
-
-def _header(arguments: argparse.Namespace, translator: Translator, alignment: AlignmentConfig) -> Header:
+def _header(arguments: argparse.Namespace, translator: Translator, views: list[View]) -> Header:
     from nmt.align.pipeline import describe
 
-    links = "argmax" if arguments.threshold is None else f"weight >= {arguments.threshold}"
-    if arguments.reverse:
-        links += f", {arguments.symmetrize or _DEFAULT_RULE} with {arguments.reverse.resolve().name}"
-    return describe(translator, alignment, links=links)
+    least = _least_weight(arguments)
+    links = arguments.links or "argmax" if least is None else f"weight >= {least}"
+    others = [run.resolve().name for run in (*arguments.models[1:], *arguments.reverse)]
+    if others:
+        links += f", {arguments.symmetrize or _DEFAULT_RULE} with {', '.join(others)}"
+    if arguments.symmetrize == MEAN:
+        views = [views[0]._replace(method=f"{views[0].method}, mean of {1 + len(others)} runs")]
+    return describe(translator, views, links=links)
+
+
+def _gold(path: Path, pairs: list[tuple[str, str]]) -> list[Links]:
+    """Gold links of these pairs. UserError for another number of lines, and for a link to a word that is not there."""
+    from nmt.data.pharaoh import read_links
+    from nmt.data.words import split_words
+
+    gold = read_links(path)
+    if len(gold) != len(pairs):
+        raise UserError(f"{path} has links of {len(gold)} sentences, and there are {len(pairs)} pairs")
+    for number, (links, pair) in enumerate(zip(gold, pairs, strict=True), start=1):
+        sources, targets = (len(split_words(line)) for line in pair)
+        for s, t in sorted(links.possible):
+            if s >= sources or t >= targets:
+                raise UserError(
+                    f"{path}, line {number}: link {s}-{t} lies outside a pair of {sources} and {targets} words"
+                )
+    return gold
+
+
+def _columns(view: View) -> tuple[str, str, str]:
+    return str(view.layer), "mean" if view.head is None else str(view.head), str(view.shift)
+
+
+def _print_table(rows: list[tuple[str, ...]]) -> None:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())

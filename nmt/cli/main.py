@@ -37,10 +37,11 @@ COMMANDS = {
     "translate": Command("translate lines: files or stdin to stdout", "after"),
     "score": Command("log-probability of given translations, a line each", "after"),
     "evaluate": Command("BLEU, chrF and TER of a run or of finished translations", "after"),
-    "align": Command("word alignments from a run's attention", "after"),
+    "align": Command("word alignments by a run's attention, or by attribution", "after"),
     "aer": Command("precision, recall and alignment error rate of links", "none"),
-    "heatmap": Command("picture of one sentence's alignment", "none"),
+    "heatmap": Command("picture of alignments: a sentence, heads, runs side by side", "none"),
     "inspect": Command("one offline HTML page of all alignments", "none"),
+    "report": Command("one page of diagnostics over a test set", "none"),
     "average": Command("a new run with the mean of a run's kept weights", "none"),
     "compare": Command("train an experiment in several kinds and compare them", "after"),
 }

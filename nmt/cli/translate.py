@@ -79,7 +79,7 @@ def write_all(
 
     first = 0
     while chunk := list(islice(lines, LINES_AT_ONCE)):
-        found = translator.translate(chunk, nbest=nbest, weights=jsonl, advance=advance)
+        found = translator.translate(chunk, nbest=nbest, advance=advance)
         for index, one in enumerate(found, start=first):
             for note in one.notes:
                 say(f"line {index + 1}: {note}")
@@ -99,10 +99,12 @@ def text_lines(translator: Translator, found: list[Translation], nbest: int) -> 
 def json_lines(translator: Translator, lines: list[str], found: list[Translation], first: int) -> Iterator[str]:
     """One object a hypothesis (a blank line has one without score): index (from 0), source, translation, score,
     log_prob, tokens, token_log_probs (EOS's at the end), links (source-target words, from 0), notes."""
+    from nmt.align.extract import chosen_view
     from nmt.align.pipeline import translation_records
     from nmt.data.pharaoh import format_links
 
-    records = translation_records(translator, lines, found, translator.alignment, first=first)
+    views = [chosen_view(translator, translator.alignment)]
+    records = translation_records(translator, lines, found, views, first=first)
     for one in found:
         for hypothesis in one.hypotheses or (None,):
             record = next(records)

@@ -1,6 +1,6 @@
 """Pairs of id lists -> padded tensors, and the plan that says which pairs make a batch.
 
-Shape letters: B sentences, S source positions (EOS included), T target positions (EOS included).
+Shape letters: B sentences, S source positions (EOS included), T target positions (EOS included), K links.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Batch:
     """What a model reads. Lengths decide what is valid; pad ids mean nothing.
 
     source [B, S] ends in EOS, which source_lengths [B] counts. target_in [B, T] is BOS + pieces, target_out [B, T] is
-    pieces + EOS, both of target_lengths [B]. index [B] is each pair's line (from 0) in its corpus. links holds for each
-    sentence the (source, target) positions that supervise attention; empty where nothing does.
+    pieces + EOS, both of target_lengths [B]. index [B] is each pair's line (from 0) in its corpus. links [K, 3] are the
+    links of pieces that supervise attention, (sentence, source position, target position); None where nothing does.
     """
 
     source: Tensor
@@ -34,7 +34,7 @@ class Batch:
     target_out: Tensor
     target_lengths: Tensor
     index: Tensor
-    links: tuple[frozenset[tuple[int, int]], ...] = ()
+    links: Tensor | None = None
 
     def __len__(self) -> int:
         return self.source.shape[0]
@@ -48,7 +48,7 @@ class Batch:
             self.target_out.to(device),
             self.target_lengths.to(device),
             self.index.to(device),
-            self.links,
+            None if self.links is None else self.links.to(device),
         )
 
 
@@ -60,10 +60,21 @@ def pad_rows(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
     return torch.from_numpy(ids), torch.from_numpy(lengths)
 
 
+def pack_links(rows: Sequence[Sequence[int]]) -> Tensor:
+    """For each sentence its links as s, t, s, t, ... -> [K, 3]: sentence, source position, target position."""
+    flat = np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, 2)
+    sentences = np.repeat(np.arange(len(rows)), [len(row) // 2 for row in rows])
+    return torch.from_numpy(np.column_stack([sentences, flat]))
+
+
 def make_batch(
-    sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], index: Sequence[int] | None = None
+    sources: Sequence[Sequence[int]],
+    targets: Sequence[Sequence[int]],
+    index: Sequence[int] | None = None,
+    links: Sequence[Sequence[int]] | None = None,
 ) -> Batch:
-    """Piece ids without BOS or EOS, one list a sentence -> Batch. Without targets give empty lists."""
+    """Piece ids without BOS or EOS, one list a sentence -> Batch. Without targets give empty lists. `links` as
+    `pack_links` takes them."""
     source, source_lengths = pad_rows([[*row, EOS] for row in sources])
     target_in, target_lengths = pad_rows([[BOS, *row] for row in targets])
     target_out, _ = pad_rows([[*row, EOS] for row in targets])
@@ -74,6 +85,7 @@ def make_batch(
         target_out,
         target_lengths,
         torch.tensor(range(len(sources)) if index is None else index, dtype=torch.long),
+        None if links is None else pack_links(links),
     )
 
 

@@ -5,28 +5,33 @@ A filter judges a pair as a whole, so that a line left out on one side never shi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import repeat
 
 from nmt.data.corpus import is_blank
+
+WordLinks = Collection[tuple[int, int]]  # of one pair: (source word, target word), from 0
 
 
 @dataclass(frozen=True)
 class TextPair:
-    """Two lines and their number (from 0) in the corpus."""
+    """Two lines, their number (from 0) in the corpus, and their word links where attention is to be guided."""
 
     index: int
     source: str
     target: str
+    links: WordLinks = ()
 
 
 @dataclass(frozen=True)
 class IdPair:
-    """The same pair as piece ids, without BOS and EOS."""
+    """The same pair as piece ids, without BOS and EOS; links of pieces as s, t, s, t, ..."""
 
     index: int
     source: list[int]
     target: list[int]
+    links: Collection[int] = ()
 
 
 @dataclass
@@ -47,13 +52,17 @@ class Report:
         return f"{self.corpus}: {self.kept} pairs kept, {dropped}"
 
 
-def drop_blanks(pairs: Iterable[tuple[str, str]], report: Report) -> Iterator[TextPair]:
-    """The pairs with text on both sides, numbered as they came."""
-    for index, (source, target) in enumerate(pairs):
+def drop_blanks(
+    pairs: Iterable[tuple[str, str]], report: Report, links: Iterable[WordLinks] | None = None
+) -> Iterator[TextPair]:
+    """The pairs with text on both sides, numbered as they came, each with its links where there are any: a pair that
+    is dropped takes its own along."""
+    every = zip(pairs, repeat(()) if links is None else links, strict=links is not None)
+    for index, ((source, target), own) in enumerate(every):
         if is_blank(source) or is_blank(target):
             report.blank += 1
         else:
-            yield TextPair(index, source, target)
+            yield TextPair(index, source, target, own)
 
 
 def drop_unfit(pairs: Iterable[IdPair], max_length: int | None, report: Report) -> Iterator[IdPair]:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 from nmt.config import DataConfig, FilesConfig
-from nmt.data.corpus import hub_pairs, is_blank, read_pairs
-from nmt.data.pharaoh import Links, read_links
+from nmt.data.corpus import count_lines, hub_pairs, is_blank, read_pairs
+from nmt.data.pharaoh import Links, iterate_links
 from nmt.data.words import split_words
 from nmt.errors import UserError
 
@@ -64,19 +64,25 @@ def links_file(data: DataConfig, part: Part) -> str | None:
 def part_links(data: DataConfig, part: Part) -> list[Links] | None:
     """The gold links of the part's pairs, in order; None where the configuration names no file of them.
 
-    UserError: whatever `read_links` raises; another number of lines than pairs; a link to a word that is not there.
+    UserError: whatever `links_of_part` raises.
     """
     file = links_file(data, part)
-    if file is None:
-        return None
-    path = Path(file)
-    gold, pairs = read_links(path), list(part_pairs(data, part))
-    if len(gold) != len(pairs):
-        raise UserError(f"{path} has {len(gold)} lines but {part_name(data, part)} has {len(pairs)} pairs")
-    for number, (links, pair) in enumerate(zip(gold, pairs, strict=True), start=1):
+    return None if file is None else list(links_of_part(data, part, Path(file)))
+
+
+def links_of_part(data: DataConfig, part: Part, path: Path) -> Iterator[Links]:
+    """The links that the file `path` has for the part's pairs, in order, one pair at a time.
+
+    UserError: whatever `iterate_links` raises; another number of lines than pairs; a link to a word that is not there.
+    """
+    lines, pairs = count_lines(path), sum(1 for _ in part_pairs(data, part))
+    if lines != pairs:
+        raise UserError(f"{path} has {lines} lines but {part_name(data, part)} has {pairs} pairs")
+    both = zip(iterate_links(path), part_pairs(data, part), strict=True)
+    for number, (links, pair) in enumerate(both, start=1):
         sources, targets = (len(split_words(line)) for line in pair)
         outside = [f"{s}-{t}" for s, t in sorted(links.possible) if s >= sources or t >= targets]
         if outside:
             size = f"{sources} source and {targets} target words, counted from 0"
             raise UserError(f"{path}, line {number}: the link {outside[0]} lies outside the pair of {size}")
-    return gold
+        yield links

@@ -1,7 +1,8 @@
 """Encoded pairs on disk, memory-mapped: a corpus larger than the memory can be trained on.
 
 One Arrow file, a row a pair: `source` and `target` (piece ids without BOS and EOS, int32), `index`
-(the pair's line from 0 in the corpus). Nothing is looked up in a cache: a store holds what its own call encoded.
+(the pair's line from 0 in the corpus), and, where attention is to be guided, `links` (of pieces, as s, t, s, t, ...).
+Nothing is looked up in a cache: a store holds what its own call encoded.
 """
 
 from __future__ import annotations
@@ -9,15 +10,16 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nmt.data.batch import Batch, Ints, make_batch
-from nmt.data.filters import IdPair, Report, TextPair, drop_blanks, drop_unfit
+from nmt.data.filters import IdPair, Report, TextPair, WordLinks, drop_blanks, drop_unfit
 from nmt.data.tokenizer import Tokenizer
+from nmt.data.words import line_pieces
 from nmt.errors import UserError
 
 FILE = "pairs.arrow"
@@ -32,18 +34,20 @@ def encode_pairs(
     directory: Path,
     max_length: int | None,
     report: Report,
+    links: Iterable[WordLinks] | None = None,
 ) -> PairStore:
     """Encode the pairs one after another into `directory`, which holds one store: a former one is replaced.
 
     Dropped and counted in `report`: pairs with a blank side, and pairs with more than `max_length` pieces (EOS not
     counted) on either side; None for data that must stay whole (development, test). `index` counts `pairs` as they
-    come, dropped ones too. UserError: nothing is left.
+    come, dropped ones too. `links`: each pair's word links, which lie inside it; a link of two words becomes one of
+    every piece of the one with every piece of the other. UserError: nothing is left.
     """
-    encoded = (_encode(pair, source, target) for pair in drop_blanks(pairs, report))
+    encoded = (_encode(pair, source, target) for pair in drop_blanks(pairs, report, links))
     directory.mkdir(parents=True, exist_ok=True)
     path, temporary = directory / FILE, directory / f".{FILE}.{os.getpid()}"
     try:
-        _write(drop_unfit(encoded, max_length, report), temporary)
+        _write(drop_unfit(encoded, max_length, report), temporary, linked=links is not None)
         if not report.kept:
             raise UserError(f"no pairs to use in {report.describe()}")
         os.replace(temporary, path)
@@ -66,6 +70,7 @@ class PairStore:
             table = pyarrow.ipc.open_file(file).read_all()
         self._source = _Column(table.column("source"))
         self._target = _Column(table.column("target"))
+        self._links = _Column(table.column("links")) if "links" in table.column_names else None
         self.index: Ints = table.column("index").to_numpy()
         self.source_lengths: Ints = self._source.lengths() + 1
         self.target_lengths: Ints = self._target.lengths() + 1
@@ -74,10 +79,10 @@ class PairStore:
         return len(self.index)
 
     def fingerprint(self) -> str:
-        """What the pairs are known by: a digest of all their ids."""
+        """What the pairs are known by: a digest of all their ids, and of their links where there are any."""
         digest = hashlib.sha256()
-        for column in (self._source, self._target):
-            for part in column.parts():
+        for column in (self._source, self._target, self._links):
+            for part in () if column is None else column.parts():
                 digest.update(np.ascontiguousarray(part).data)
         return digest.hexdigest()
 
@@ -85,7 +90,10 @@ class PairStore:
         """The pairs of these rows, in this order."""
         index = self.index[np.asarray(rows, dtype=np.int64)]
         return make_batch(
-            [self._source.row(row) for row in rows], [self._target.row(row) for row in rows], index.tolist()
+            [self._source.row(row) for row in rows],
+            [self._target.row(row) for row in rows],
+            index.tolist(),
+            None if self._links is None else [self._links.row(row) for row in rows],
         )
 
 
@@ -111,14 +119,32 @@ class _Column:
 
 
 def _encode(pair: TextPair, source: Tokenizer, target: Tokenizer) -> IdPair:
-    return IdPair(pair.index, source.encode(pair.source), target.encode(pair.target))
+    links = piece_links(pair, source, target) if pair.links else ()
+    return IdPair(pair.index, source.encode(pair.source), target.encode(pair.target), links)
 
 
-def _write(pairs: Iterator[IdPair], path: Path) -> None:
+def piece_links(pair: TextPair, source: Tokenizer, target: Tokenizer) -> list[int]:
+    """The pair's word links as links of pieces, s, t, s, t, ..., in order; those of a word without pieces are lost."""
+    pieces = [pieces_of_words(tokenizer, line) for tokenizer, line in ((source, pair.source), (target, pair.target))]
+    own = (product(pieces[0].get(s, ()), pieces[1].get(t, ())) for s, t in pair.links)
+    return [place for link in sorted(chain.from_iterable(own)) for place in link]
+
+
+def pieces_of_words(tokenizer: Tokenizer, line: str) -> dict[int, list[int]]:
+    """The places of each word's pieces in `tokenizer.encode(line)`."""
+    places: dict[int, list[int]] = {}
+    for place, word in enumerate(line_pieces(tokenizer, line).word):
+        places.setdefault(word, []).append(place)
+    return places
+
+
+def _write(pairs: Iterator[IdPair], path: Path, *, linked: bool) -> None:
     import pyarrow.ipc
 
     ids = pyarrow.list_(pyarrow.int32())
-    schema = pyarrow.schema({"index": pyarrow.int64(), "source": ids, "target": ids})
+    schema = pyarrow.schema(
+        {"index": pyarrow.int64(), "source": ids, "target": ids} | ({"links": ids} if linked else {})
+    )
     with pyarrow.OSFile(str(path), "wb") as file, pyarrow.ipc.new_file(file, schema) as writer:
         while rows := list(islice(pairs, ROWS)):
             columns = {name: [getattr(row, name) for row in rows] for name in schema.names}

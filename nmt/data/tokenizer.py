@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
@@ -146,19 +146,22 @@ class Tokenizer:
         """The line as the vocabulary sees it; `decode(encode(line))` gives it back where no character is unknown."""
         return str(self._processor.normalize(line)).replace(SPACE, " ").strip(" ")
 
-    def origins(self, line: str) -> list[int]:
-        """For each piece of `encode(line)` where in `line` (in characters) its text begins, leading spaces passed over.
+    def spans(self, line: str) -> list[tuple[int, int]]:
+        """For each piece of `encode(line)` the characters [begin, end) of `line` that its text was made of.
 
-        A piece that is a lone space stands where the text after it begins.
+        Leading spaces are passed over: a lone space stands, without length, where the text after it begins. Pieces
+        that share a character (bytes of one, parts of a ligature) all begin where it does.
         """
         text, sources = self._processor.normalize(line, with_offsets=True)
         owner = [position for position, character in enumerate(text) for _ in character.encode()]
-        begin, origins = 0, []
+        ends = _next_greater([*sources[: len(text)], len(line)])
+        begin, spans = 0, []
         for width in self._widths(line):
-            origins.append(sources[_next_visible(text, owner[begin])])
+            first, last = _next_visible(text, owner[begin]), owner[begin + width - 1]
+            spans.append((sources[first], ends[last] if first <= last else sources[first]))
             begin += width
         assert begin == len(owner), f"the pieces cover {begin} of {len(owner)} bytes"
-        return origins
+        return spans
 
     @cached_property
     def _bytes(self) -> list[bytes]:
@@ -237,6 +240,14 @@ def _is_word(piece: str) -> bool:
 def _next_visible(text: str, position: int) -> int:
     """The first character from `position` on that is no space; `position` itself where there is none."""
     return next((place for place in range(position, len(text)) if text[place] != SPACE), position)
+
+
+def _next_greater(values: Sequence[int]) -> list[int]:
+    """For each value but the last, the first greater one behind it; values never decrease, and the last is greatest."""
+    greater = [values[-1]]
+    for value, behind in zip(values[-2::-1], values[:0:-1], strict=True):
+        greater.append(behind if behind > value else greater[-1])
+    return greater[:0:-1]
 
 
 def _too_small(vocabulary_size: int, smallest: int) -> str:

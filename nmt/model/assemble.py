@@ -23,7 +23,7 @@ def assemble(config: Config, *, source_vocabulary: int, target_vocabulary: int) 
     encoder = build(model.encoder, "model.encoder", embedding=source)
     sizes = EncoderSizes(encoder.output_size, encoder.final_shape)
     decoder = build(model.decoder, "model.decoder", embedding=target, encoder=sizes, tied=model.tied != "none")
-    return EncoderDecoder(encoder=encoder, decoder=decoder)
+    return EncoderDecoder(encoder=encoder, decoder=decoder, full_context=config.alignment.full_context)
 
 
 def check_sizes(config: Config) -> EncoderDecoder:

@@ -8,9 +8,11 @@ vocabulary, M mixture components.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from torch import Tensor, nn
+
+from nmt.model.embedding import Embedding
 
 State = TypeVar("State")
 CHUNK = 512  # rows of logits that exist at a time: target tokens, times the choices of a mixture
@@ -41,10 +43,11 @@ class Attended(NamedTuple):
     """What one attention call returns.
 
     context [N, T, D], or [N, T, M, D] when the attention is a mixture of M choices, whose log-probabilities are then
-    log_prior [N, T, M]; weights [N, H, T, S] after normaliser, window gain and nothing else (no dropout);
-    energies [N, H, T, S] before the normaliser; log_choice [N, T]: ln of the probability of the positions that were
-    sampled (of all heads together), None where nothing was; losses: named extra terms for the training loss, each
-    [N, T]. weights and energies have H = 0 where a fused kernel never formed them.
+    log_prior [N, T, M] and which read the source `positions` [N, T, M] (None: choice m reads position m); weights
+    [N, H, T, S] after normaliser, window gain and nothing else (no dropout); energies [N, H, T, S] before the
+    normaliser; log_choice [N, T]: ln of the probability of the positions that were sampled (of all heads together),
+    None where nothing was; losses: named extra terms for the training loss, each [N, T]. weights and energies have
+    H = 0 where a fused kernel never formed them.
     """
 
     context: Tensor
@@ -53,15 +56,17 @@ class Attended(NamedTuple):
     log_prior: Tensor | None
     log_choice: Tensor | None
     losses: dict[str, Tensor]
+    positions: Tensor | None = None
 
 
 class DecoderOutput(NamedTuple):
     """Decoder states ready for `readout`.
 
-    states [N, T, R], or [N, T, M, R] with log_prior [N, T, M] for a mixture; weights [N, layers asked for, H, T, S]:
-    attention over the source (a recurrent decoder has one layer); self_weights [N, layers asked for, H, T, T] where
-    there is self-attention; log_choice [N, T]: ln of the probability of everything that was sampled at a position, None
-    where nothing was; losses: named extra terms, each [N, T], that the training loss adds by name.
+    states [N, T, R], or [N, T, M, R] with log_prior and positions [N, T, M] for a mixture, as in Attended; weights
+    [N, layers asked for, H, T, S]: attention over the source (a recurrent decoder has one layer); self_weights [N,
+    layers asked for, H, T, T] where there is self-attention; log_choice [N, T]: ln of the probability of everything
+    that was sampled at a position, None where nothing was; losses: named extra terms, each [N, T], that the training
+    loss adds by name.
     """
 
     states: Tensor
@@ -70,6 +75,7 @@ class DecoderOutput(NamedTuple):
     weights: Tensor
     self_weights: Tensor
     losses: dict[str, Tensor]
+    positions: Tensor | None = None
 
 
 class Step(NamedTuple):
@@ -89,16 +95,21 @@ class EncoderSizes(NamedTuple):
 class Encoder(Protocol):
     """ids [B, S], lengths [B] -> Memory. `weights_of` names the layers whose self-attention weights are returned.
 
+    `read` goes on from the ids' embeddings: encoder(ids, lengths) is encoder.read(encoder.embedding(ids), lengths).
+
     layers: how many of them attend. longest: the most tokens a sentence may have, None where any length works. So too
     in a decoder, whose layers attend over the source with `heads` heads each.
     """
 
+    embedding: Embedding
     layers: int
     output_size: int
     final_shape: tuple[int, int, int, int]
     longest: int | None
 
     def __call__(self, source: Tensor, lengths: Tensor, weights_of: Sequence[int] = ()) -> Memory: ...
+
+    def read(self, embedded: Tensor, lengths: Tensor, weights_of: Sequence[int] = ()) -> Memory: ...
 
 
 class Decoder(Protocol):
@@ -111,13 +122,15 @@ class Decoder(Protocol):
     beam rows.
 
     samples: in training, what is read is drawn, and its log_choice returned; carries: what is read at a position
-    reaches the positions after it.
+    reaches the positions after it; looks_ahead: `forward` can be given `full_context` [N, T], the target positions that
+    each position then reads, later ones too: a pass that explains a target, and predicts nothing.
     """
 
     layers: int
     heads: int
     samples: bool
     carries: bool
+    looks_ahead: bool
     longest: int | None
     projection: nn.Linear
 
@@ -127,9 +140,24 @@ class Decoder(Protocol):
 
     def step(self, token: Tensor, state: Any, prepared: Any) -> Step: ...
 
-    def forward(self, target_in: Tensor, prepared: Any, weights_of: Sequence[int] = ()) -> DecoderOutput: ...
+    def forward(
+        self, target_in: Tensor, prepared: Any, weights_of: Sequence[int] = (), full_context: Tensor | None = None
+    ) -> DecoderOutput: ...
 
     def readout(self, states: Tensor, log_prior: Tensor | None) -> Tensor: ...
+
+
+@runtime_checkable
+class LatentDecoder(Decoder, Protocol):
+    """A decoder that sums over alignments of whole sentences: it knows ln p of a given target without a readout, and
+    where each target token came from once all are known.
+
+    target_out, valid [B, T]; likelihood [B, T], which training maximises as it is; posterior [B, T, S].
+    """
+
+    def likelihood(self, target_out: Tensor, prepared: Any) -> Tensor: ...
+
+    def posterior(self, target_out: Tensor, valid: Tensor, prepared: Any) -> Tensor: ...
 
 
 def map_tensors(state: State, change: Callable[[Tensor], Tensor]) -> State:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
+from dataclasses import dataclass
 
 from nmt.data.special import EOS
 from nmt.search.penalty import LengthPenalty
@@ -20,7 +17,6 @@ class Hypothesis:
     tokens: the ids without BOS and without EOS. finished: the model ended it with EOS; False where it was cut at the
     maximum length. token_log_probs: ln p of every token, EOS's own at the end where there is one. log_prob: their sum.
     score: log_prob after the length penalty, what hypotheses are ranked by.
-    weights [L, H, T, S]: attention, filled by a forced pass over the tokens when somebody asks; never by search.
     """
 
     tokens: tuple[int, ...]
@@ -28,7 +24,6 @@ class Hypothesis:
     log_prob: float
     score: float
     token_log_probs: tuple[float, ...]
-    weights: np.ndarray[Any, np.dtype[np.float32]] | None = field(default=None, compare=False, repr=False)
 
     @property
     def length(self) -> int:

@@ -11,6 +11,7 @@ import pytest
 
 import nmt
 from nmt.align.export import FORMATS, read_export, read_header
+from nmt.align.record import View, header_views
 from nmt.cli.main import main
 
 
@@ -85,13 +86,49 @@ def test_the_header_says_which_weights_they_are() -> None:
     arguments = ["align", "RUN", "--source", "e.src", "--format", "npz", "-o"]
     assert main([*arguments, "a.npz"]) == 0
     header = dict(read_header(Path("a.npz")))
-    expected = {"run": "reversing", "layer": 1, "head": 2, "shift": 1, "links": "argmax", "pairs": 4}
-    assert expected.items() <= header.items()
+    assert header.items() >= {"run": "reversing", "links": "argmax", "pairs": 4}.items()
+    assert header_views(header) == [View("attention", 1, 2, 1)]
     assert (header["source_tokenizer"], header["target_tokenizer"]) == ("5" * 64, "7" * 64)
     flags = ["--layer", "-1", "--head", "mean", "--shift", "0", "--threshold", "0.5", "--reverse", "x/R2"]
     assert main([*arguments, "b.npz", *flags, "--symmetrize", "union"]) == 0
-    expected = {"layer": -1, "head": "mean", "shift": 0, "links": "weight >= 0.5, union with R2"}
-    assert expected.items() <= dict(read_header(Path("b.npz"))).items()
+    header = dict(read_header(Path("b.npz")))
+    assert header_views(header) == [View("attention", 1, None, 0)]
+    assert header["links"] == "weight >= 0.5, union with R2"
+    assert main([*arguments, "c.npz", "--links", "mutual"]) == 0
+    assert read_header(Path("c.npz"))["links"] == "mutual"
+
+
+@pytest.mark.usefixtures("loaded", "blank")
+def test_further_methods_and_heads_are_further_views() -> None:
+    pairs = ["align", "RUN", "--source", "e.src", "--target", "e.trg", "--format", "npz", "-o", "a.npz"]
+    methods = ["--method", "erasure", "--method", "attention", "--method", "erasure"]
+    assert main([*pairs, *methods, "--all-heads", "--raw"]) == 0
+    views = header_views(read_header(Path("a.npz")))
+    right, rest = (
+        View("attention", 1, 2, 1),
+        {View("attention", layer, head, 1) for layer in (0, 1) for head in (0, 1, 2)},
+    )
+    assert views[:2] == [View("erasure", 0, None, 0), right]
+    assert set(views[2:-1]) == rest - {right}
+    assert views[-1] == View("erasure", 0, None, 0, raw=True)
+    first, *others = read_export(Path("a.npz"))
+    assert first.values.shape == (len(views), 3, 3)
+    assert first.links == {(1, 0), (0, 1)}, "the first method's"
+    assert all(not other.values.any() for other in others)
+    assert main([*pairs, "--all-heads"]) == 0
+    assert header_views(read_header(Path("a.npz")))[0] == right
+
+
+@pytest.mark.usefixtures("loaded", "blank")
+def test_faithfulness_is_told_line_for_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """The model's attention reads one word, a row late, and erasure finds that word."""
+    assert main(["align", "RUN", "--faithfulness", "--source", "e.src", "--target", "e.trg", "-o", "f.jsonl"]) == 0
+    lines = [json.loads(line) for line in Path("f.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert lines[0] == {"index": 0, "tau": 1.0, "agreement": 1.0}
+    assert lines[1:] == [{"index": index, "tau": None, "agreement": None} for index in (1, 2, 3)]
+    out = capsys.readouterr().out
+    assert out.startswith("attention, layer 1, head 2, shift 1 against erasure\nKendall's tau-b: mean 1.000")
+    assert out.endswith("1 sentences, 3 more without anything to compare\n")
 
 
 @pytest.mark.usefixtures("blank")
@@ -117,6 +154,15 @@ def test_a_reverse_run_is_loaded_and_its_links_turned(loaded: list[str]) -> None
         (["--symmetrize", "both", "--reverse", "R2"], "both"),
         (["--target", "short.trg"], "e.src has 4 lines but short.trg has 1"),
         (["--target", "gone"], "gone"),
+        (["--links", "best"], "--links: invalid choice: 'best'"),
+        (["--links", "mutual", "--threshold", "0.5"], "not allowed with argument"),
+        (["--method", "magic"], "--method: invalid choice: 'magic'"),
+        (["--gold", "e.src"], "--gold needs --select"),
+        (["--record"], "--record needs --select"),
+        (["--select"], "--output does not go with --select"),
+        (["--faithfulness"], "--faithfulness needs --target"),
+        (["--all-heads"], "--all-heads: further views are kept by --format npz alone"),
+        (["--method", "erasure", "--method", "attention"], "--method: further views are kept by --format npz"),
     ],
 )
 @pytest.mark.usefixtures("blank")
@@ -132,7 +178,12 @@ def test_mistakes_are_told_in_a_line_before_a_model_is_loaded(
 
 
 @pytest.mark.parametrize(
-    ("flags", "message"), [(["--layer", "2"], "the model has 2"), (["--head", "3"], "of the model has 3")]
+    ("flags", "message"),
+    [
+        (["--layer", "2"], "the model has 2"),
+        (["--head", "3"], "of the model has 3"),
+        (["--head", "0", "--method", "erasure"], "--head is of attention, and the method is erasure"),
+    ],
 )
 @pytest.mark.usefixtures("blank", "loaded")
 def test_weights_that_the_model_lacks_leave_no_file(

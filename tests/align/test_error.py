@@ -10,7 +10,8 @@ import pytest
 from nmt.align.error import alignment_error
 from nmt.config import AlignmentConfig
 from nmt.data.pharaoh import parse_links
-from tests.align.conftest import Read, ReversingModel
+from nmt.translator import Reading
+from tests.align.conftest import ReversingModel, pieces
 
 PAIRS = [("ka lo", "OL AK"), ("", ""), ("mi ka lo", "OL AK IM")]
 
@@ -32,7 +33,11 @@ def test_the_configured_weights_are_read(reversing_model: ReversingModel) -> Non
 
 def test_a_model_that_reads_nothing_has_no_error() -> None:
     zeros = SimpleNamespace(
-        attention=lambda pairs, first: [Read(np.zeros((1, 1, 3, 3), np.float32), [0, 1], [0, 1]) for _ in pairs]
+        layers=1,
+        heads=1,
+        read_pairs=lambda pairs, first, method: [
+            Reading(np.zeros((1, 1, 3, 3), np.float32), pieces(source), pieces(target)) for source, target in pairs
+        ],
     )
     alignment = AlignmentConfig(layer=-1, head=None, shift=0)
     assert alignment_error(zeros, PAIRS[:1], [parse_links("0-1")], alignment) is None

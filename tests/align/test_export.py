@@ -1,18 +1,18 @@
 import json
 import os
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from nmt.align.export import FORMATS, read_export, read_header, read_record, write_export
-from nmt.align.record import Record, find_export, make_header
+from nmt.align.record import Record, View, find_export, header_views, make_header
 from nmt.data.pharaoh import read_links
 from nmt.errors import UserError
+from tests.align.conftest import MakeRecord
 
-MakeRecord = Callable[[int, str, str], Record]
 PAIRS = [
     ("ka lo", "OL  AK"),
     ("", ""),
@@ -20,33 +20,32 @@ PAIRS = [
     ("mi </s> \u2028x\x85y\r", '漢 "ك\\ \x0c\x00'),
     ("tu", ""),
 ]
-HEADER = make_header(
-    run="toy", layer=-1, head=None, shift=1, links="argmax", source_tokenizer="5" * 64, target_tokenizer="7" * 64
-)
+VIEWS = [View("attention", 5, None, 1), View("erasure", 0, None, 0), View("erasure", 0, None, 0, raw=True)]
+HEADER = make_header(run="toy", views=VIEWS, links="argmax", source_tokenizer="5" * 64, target_tokenizer="7" * 64)
 
 
 @pytest.fixture
 def records(make_record: MakeRecord) -> list[Record]:
-    return [make_record(index, *pair) for index, pair in enumerate(PAIRS)]
+    return [make_record(index, *pair, len(VIEWS)) for index, pair in enumerate(PAIRS)]
 
 
-def assert_same(found: list[Record], expected: list[Record]) -> None:
-    assert [(r.index, r.source, r.target, r.links) for r in found] == [
-        (r.index, r.source, r.target, r.links) for r in expected
-    ]
+def parts(record: Record) -> tuple[object, ...]:
+    return record.index, record.source, record.target, record.source_pieces, record.target_pieces, record.links
+
+
+def assert_same(found: list[Record], expected: list[Record], views: int) -> None:
+    assert list(map(parts, found)) == list(map(parts, expected))
     for one, other in zip(found, expected, strict=True):
-        assert one.matrix.source_words == other.matrix.source_words
-        assert one.matrix.target_words == other.matrix.target_words
-        assert one.matrix.weights.dtype == np.float32
-        np.testing.assert_array_equal(one.matrix.weights, other.matrix.weights)
+        assert one.values.dtype == np.float32
+        np.testing.assert_array_equal(one.values, other.values[:views])
 
 
-@pytest.mark.parametrize("format", ["npz", "jsonl"])
-def test_what_is_read_is_what_was_written(format: str, tmp_path: Path, records: list[Record]) -> None:
+@pytest.mark.parametrize(("format", "views"), [("npz", 3), ("jsonl", 1)])
+def test_what_is_read_is_what_was_written(format: str, views: int, tmp_path: Path, records: list[Record]) -> None:
     path = tmp_path / "a file, without a suffix"
     assert write_export(format, path, iter(records), HEADER) == len(records)
-    assert_same(list(read_export(path)), records)
-    assert_same([read_record(path, 4)], [records[3]])
+    assert_same(list(read_export(path)), records, views)
+    assert_same([read_record(path, 4)], [records[3]], views)
     assert os.listdir(tmp_path) == [path.name]
 
 
@@ -62,13 +61,16 @@ def test_npz_opens_in_plain_numpy(tmp_path: Path, records: list[Record]) -> None
     write_export("npz", path, records, HEADER)
     with np.load(path, allow_pickle=False) as arrays:
         header = json.loads(arrays["header"].tobytes())
-        assert header == {"format": "nmt-alignment", "version": 1, "pairs": 5, **HEADER} == read_header(path)
+        assert header == {"format": "nmt-alignment", "version": 2, "pairs": 5, **HEADER} == read_header(path)
+        assert header_views(header) == VIEWS
         start, end = arrays["weight_offsets"][3:5]
-        matrix = arrays["weights"][start:end].reshape(arrays["shapes"][3])
-        np.testing.assert_array_equal(matrix, records[3].matrix.weights)
+        values = arrays["weights"][start:end].reshape(len(VIEWS), *arrays["shapes"][3])
+        np.testing.assert_array_equal(values, records[3].values)
         text = arrays["text"].tobytes()
         start, end = arrays["text_offsets"][7:9]
         assert text[start:end].decode("utf-8") == PAIRS[3][1]
+        start, end = arrays["piece_offsets"][7:9]
+        assert tuple(map(tuple, arrays["pieces"][start:end].reshape(3, -1))) == records[3].target_pieces
 
 
 @pytest.mark.parametrize("format", ["npz", "jsonl"])
@@ -89,7 +91,10 @@ def test_jsonl_has_an_object_a_line_for_tools_that_split_lines_their_own_way(
     entries = [json.loads(line) for line in lines]
     assert [entry["index"] for entry in entries] == [0, 1, 2, 3, 4]  # CASES G12
     assert entries[3]["source"] == PAIRS[3][0]
-    assert list(entries[0]) == ["index", "source", "target", "source_words", "target_words", "weights", "links"]
+    names = ["index", "source", "target", "source_words", "target_words", "weights", "links"]
+    assert list(entries[0]) == [*names, "source_pieces", "target_pieces", "piece_weights"]
+    assert entries[0]["target_pieces"] == [[0, 2, 0], [4, 6, 1]]
+    np.testing.assert_array_equal(np.array(entries[0]["weights"], np.float32), records[0].matrix.weights)
     assert entries[1]["weights"] == [[0.0]]
 
 
@@ -130,7 +135,7 @@ def test_a_file_cut_short_is_refused_wherever_it_is_cut(format: str, tmp_path: P
 def test_damage_inside_the_weights_is_noticed(tmp_path: Path, make_record: MakeRecord) -> None:
     path = tmp_path / "a.npz"
     words = " ".join(map(str, range(40)))
-    write_export("npz", path, [make_record(0, words, words)], HEADER)
+    write_export("npz", path, [make_record(0, words, words, len(VIEWS))], HEADER)
     content = bytearray(path.read_bytes())
     with zipfile.ZipFile(path) as archive:
         place = archive.getinfo("weights.npy").header_offset + 500
@@ -147,7 +152,8 @@ def test_damage_inside_the_weights_is_noticed(tmp_path: Path, make_record: MakeR
         (b'{"index": 0}\n', "line 1"),
         (b"[1, 2]\n", "line 1"),
         (
-            b'{"index":0,"source":"a","target":"b","source_words":["a"],"target_words":["b"],"weights":[[1]],"links":[]}',
+            b'{"index":0,"source":"a","target":"b","links":[],'
+            b'"source_pieces":[[0,1,0]],"target_pieces":[[0,1,0]],"piece_weights":[[1]]}',
             "line 1",
         ),
         (b"PK\x03\x04nothing", "not an alignment export"),
@@ -166,9 +172,9 @@ def test_another_npz_and_another_version_are_refused(tmp_path: Path) -> None:
     np.savez(path, weights=np.zeros(3))
     with pytest.raises(UserError, match="not an alignment export"):
         list(read_export(path))
-    header = np.frombuffer(b'{"format": "nmt-alignment", "version": 2}', np.uint8)
+    header = np.frombuffer(b'{"format": "nmt-alignment", "version": 1}', np.uint8)
     np.savez(path, header=header)
-    with pytest.raises(UserError, match="version 2; this nmt reads 1"):
+    with pytest.raises(UserError, match="version 1; this nmt reads 2"):
         read_header(path)
 
 

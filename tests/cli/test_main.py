@@ -63,15 +63,11 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"], ["bogus"]])
-def test_surface_is_instant_and_loads_no_torch(arguments: list[str], tmp_path: Path) -> None:
-    code = f"import sys; from nmt.cli.main import main; main({arguments}); assert 'torch' not in sys.modules"
-    took = []
-    for _ in range(3):  # the best of three, as other work may share the machine
-        start = time.perf_counter()
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=tmp_path)
-        took.append(time.perf_counter() - start)
-        assert done.returncode == 0, done.stderr
-    assert min(took) < 0.5
+def test_surface_loads_nothing_heavy_and_leaves_nothing(arguments: list[str], tmp_path: Path) -> None:
+    heavy = ("torch", "numpy", "hydra", "omegaconf", "matplotlib", "datasets", "sacrebleu", "rich")
+    code = f"import sys; from nmt.cli.main import main; main({arguments}); assert not sys.modules.keys() & {{*{heavy}}}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     assert not list(tmp_path.iterdir())
 
 

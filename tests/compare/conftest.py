@@ -12,7 +12,7 @@ from nmt.align.export import write_export
 from nmt.compare.cells import Cell
 from nmt.compare.comparison import Comparison
 from nmt.compose import compose_values
-from tests.compare.made import SOURCES, TARGETS, Finish, record, write_tokenizers
+from tests.compare.made import HEADER, SOURCES, TARGETS, Finish, record, write_tokenizers
 
 SMALL = ("model.embedding_size=7", "model.encoder.hidden_size=5", "model.decoder.hidden_size=11")
 
@@ -59,7 +59,7 @@ def finish(comparison: Comparison) -> Finish:
         run.metrics.write_text("".join(json.dumps(event) + "\n" for event in [*events, {"event": "valid"}]))
         run.translation.parent.mkdir()
         run.translation.write_text("".join(f"{line}\n" for line in translations), encoding="utf-8")
-        write_export("npz", run.alignment, [record(line, row) for line in translations], {})
+        write_export("npz", run.alignment, [record(line, row) for line in translations], HEADER)
         metric = {"score": bleu, "low": bleu - 2, "high": bleu + 4, "signature": "nrefs:1"}
         run.evaluation.write_text(json.dumps({"bleu": metric, "chrf": metric, **scores}))
         return run.path

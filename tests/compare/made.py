@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from nmt.align.matrix import AlignmentMatrix
-from nmt.align.record import Record
+from nmt.align.record import Record, View
 from nmt.compare.cells import Cell
 from nmt.data.tokenizer import Tokenizer
-from nmt.data.words import split_words
+from nmt.data.words import Pieces, split_words
 
 SOURCES = ("ka lo", "mi", "ka mi lo ka mi lo ka", "lo ka")
 VOCABULARY = 24  # of characters and specials
+HEADER = {"views": [View("attention", 0, 0, 0).as_dict()]}
 TARGETS = ("AK OL EB EG", "IM OS AF EN", "AK IM OL AK IM OL AK", "OL AK IB OD")
 
 Finish = Callable[..., Path]
@@ -32,9 +32,10 @@ def none(seed: int) -> Cell:
 
 def record(translation: str, row: Sequence[float]) -> Record:
     """All words of a translation read alike; the row of EOS has numbers of its own."""
-    words = split_words(translation)
-    weights = np.array([row] * len(words) + [[1.0, 0.0]], dtype=np.float32)
-    return Record(0, "ka", translation, AlignmentMatrix(("ka",), tuple(words), weights), frozenset())
+    words = range(len(split_words(translation)))
+    values = np.array([[row] * len(words) + [[1.0, 0.0]]], dtype=np.float32)
+    source, target = Pieces((0,), (0,), (2,)), Pieces(tuple(words), (0,) * len(words), (0,) * len(words))
+    return Record(0, "ka", translation, source, target, values, frozenset())
 
 
 def write_tokenizers(run: Path) -> None:

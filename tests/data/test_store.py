@@ -14,9 +14,10 @@ from pyarrow.ipc import RecordBatchFileWriter
 from nmt.data import store
 from nmt.data.batch import make_batch
 from nmt.data.corpus import read_lines
-from nmt.data.filters import Report
+from nmt.data.filters import Report, WordLinks
 from nmt.data.store import PairStore, encode_pairs
-from nmt.data.tokenizer import Tokenizer
+from nmt.data.tokenizer import ModelType, Tokenizer
+from nmt.data.words import line_pieces, split_words
 from nmt.errors import UserError
 
 WORDS = ["ka", "lo", "mi", "tu", "re", "so", "fa", "ne", "bi", "do"]
@@ -137,3 +138,99 @@ def test_pairs_are_read_one_block_at_a_time(
     monkeypatch.setattr("pyarrow.ipc.new_file", Watched)
     encode_pairs(watched(), *tokenizers, directory=tmp_path, max_length=None, report=Report("corpus"))
     assert written == [(5, 5), (5, 10), (2, 12)]
+
+
+def linked(
+    pairs: list[tuple[str, str]],
+    links: list[WordLinks] | None,
+    tokenizers: tuple[Tokenizer, Tokenizer],
+    directory: Path,
+    limit: int | None = None,
+) -> PairStore:
+    return encode_pairs(
+        iter(pairs), *tokenizers, directory=directory, max_length=limit, report=Report("corpus"), links=links
+    )
+
+
+def diagonal(pair: tuple[str, str]) -> list[tuple[int, int]]:
+    """Word i with word i, as far as both sides go, and the first target word with the last source word as well."""
+    sizes = [len(line.split()) for line in pair]
+    return sorted({(sizes[0] - 1, 0), *((word, word) for word in range(min(sizes)))})
+
+
+def test_links_are_of_every_piece_with_every_piece(
+    pairs: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row by row, over several record batches: read back, the pieces' words are the links that were given."""
+    monkeypatch.setattr(store, "ROWS", 7)
+    tokenizers = tuple(
+        Tokenizer.train(
+            [pair[side] for pair in pairs], model_type="bpe", vocabulary_size=24, path=tmp_path / f"{side}.model"
+        )
+        for side in range(2)
+    )
+    assert len(tokenizers) == 2
+    found = linked(pairs, [diagonal(pair) for pair in pairs], tokenizers, tmp_path)
+    rows = [52, 0, 6, 7, 13, 14, 0]
+    links = found.batch(rows).links
+    assert links is not None
+    for place, row in enumerate(rows):
+        source, target = (line_pieces(*one).word for one in zip(tokenizers, pairs[row], strict=True))
+        own = [(s, t) for sentence, s, t in links.tolist() if sentence == place]
+        assert len(own) == len(set(own))
+        wanted = {(s, t) for s, a in enumerate(source) for t, b in enumerate(target) if (a, b) in diagonal(pairs[row])}
+        assert set(own) == wanted
+    assert len(links) > sum(len(diagonal(pairs[row])) for row in rows), "some words have several pieces"
+
+
+@pytest.mark.parametrize(
+    ("model_type", "size", "byte_fallback"), [("bpe", 300, True), ("unigram", 21, False), ("char", 40, False)]
+)
+def test_links_through_every_kind_of_piece(
+    model_type: ModelType, size: int, byte_fallback: bool, tmp_path: Path
+) -> None:
+    """Three words, the middle one of unknown characters: bytes, one unknown id, or several."""
+    corpus = ["kalo mi turesofa nebido"] * 3
+    tokenizer = Tokenizer.train(
+        corpus, model_type=model_type, vocabulary_size=size, byte_fallback=byte_fallback, path=tmp_path / "a.model"
+    )
+    pair = ("kalo  \u4f60\u597d mi", "mi \u4f60\u597d kalo")
+    links = linked([pair], [[(0, 2), (1, 1)]], (tokenizer, tokenizer), tmp_path / "ids").batch([0]).links
+    assert links is not None
+    words = [line_pieces(tokenizer, line).word for line in pair]
+    assert [len(split_words(line)) for line in pair] == [3, 3]
+    assert {(words[0][s], words[1][t]) for _, s, t in links.tolist()} == {(0, 2), (1, 1)}
+    for source, target in ((0, 2), (1, 1)):
+        sizes = words[0].count(source), words[1].count(target)
+        assert sum(words[0][s] == source for _, s, _ in links.tolist()) == sizes[0] * sizes[1] > 0
+
+
+def test_dropped_pairs_take_their_links_along(tmp_path: Path) -> None:
+    """Blank ones, long ones, and a word that normalisation removes, of which no link is left."""
+    words = Tokenizer.train(["a b c d e"], model_type="word", vocabulary_size=9, path=tmp_path / "a.model")
+    pairs = [("a", "a"), ("", "a"), ("a b c d", "a"), ("a b", "b a"), ("a \u200b b", "a b"), ("c", "c")]
+    links: list[WordLinks] = [[(0, 0)], [], [(3, 0)], [(1, 0), (0, 1)], [(1, 1), (2, 0)], []]
+    found = linked(pairs, links, (words, words), tmp_path / "ids", limit=3)
+    assert found.index.tolist() == [0, 3, 4, 5]
+    batch = found.batch([3, 1, 2, 0])
+    assert batch.links is not None
+    assert batch.links.tolist() == [[1, 0, 1], [1, 1, 0], [2, 1, 0], [3, 0, 0]]
+
+
+def test_without_links_a_store_is_what_it_was(
+    pairs: list[tuple[str, str]], tokenizers: tuple[Tokenizer, Tokenizer], tmp_path: Path
+) -> None:
+    """Nothing is stored of them; with them, the fingerprint tells other links apart."""
+    plain = linked(pairs, None, tokenizers, tmp_path / "plain")
+    assert plain.batch([0, 1]).links is None
+    links: list[WordLinks] = [diagonal(pair) for pair in pairs]
+    stores = [linked(pairs, own, tokenizers, tmp_path / "ids") for own in (links, links, [[(0, 0)], *links[1:]])]
+    prints = [one.fingerprint() for one in (plain, *stores)]
+    assert prints[1] == prints[2]
+    assert len(set(prints)) == 3
+    assert b"links" not in (tmp_path / "plain" / store.FILE).read_bytes()
+
+
+def test_there_are_links_for_every_pair(tokenizers: tuple[Tokenizer, Tokenizer], tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        linked([("ka", "KA"), ("lo", "LO")], [[(0, 0)]], tokenizers, tmp_path)

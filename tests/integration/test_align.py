@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -15,11 +16,13 @@ import pytest
 
 import nmt as package
 from nmt.align.export import read_export, read_header
-from nmt.align.record import Record
+from nmt.align.methods import METHODS
+from nmt.align.record import Record, View, header_views
 from nmt.data.pharaoh import read_links
 from nmt.run import Run
 from tests.integration.toy import RECURRENT, WORDS, data, nmt, read, refused, train, translated, write
 
+attention = METHODS["attention"]
 FORMATS = ("pharaoh", "jsonl", "npz", "nematus")
 
 
@@ -117,24 +120,37 @@ def test_dropout_is_off_in_every_export(toy: Path, tmp_path: Path) -> None:
         assert record.target == other.target
 
 
-def test_weights_on_request_change_nothing(early: Path, toy: Path) -> None:
-    """G01, G02: the same texts and scores, and each hypothesis's weights are those of its own forced pass."""
+def test_reading_changes_no_translation(early: Path, toy: Path, tmp_path: Path) -> None:
+    """G01, G02: the same texts and scores with and without an export, and each hypothesis's weights are those of a
+    forced pass of its own."""
     translator = package.load(early, ["search.beam_size=5"])
     lines = ["", *read(toy / "rev.test.src")[:16], "漢字"]
     plain = translator.translate(lines, nbest=5)
-    with_weights = translator.translate(lines, nbest=5, weights=True)
-    for one, other in zip(plain, with_weights, strict=True):
-        assert one.text == other.text
-        assert [h.score for h in one.hypotheses] == [h.score for h in other.hypotheses]
-    for line, found in zip(lines, with_weights, strict=True):
+    readings = iter(translator.read_translations(list(zip(lines, plain, strict=True)), attention))
+    assert translator.translate(lines, nbest=5) == plain
+    for line, found in zip(lines, plain, strict=True):
         for hypothesis in found.hypotheses:
-            assert hypothesis.weights is not None
-            assert hypothesis.weights.shape[-2] == len(hypothesis.tokens) + 1
+            reading = next(readings)
+            assert reading.values.shape[-2] == len(hypothesis.tokens) + 1
             if hypothesis.tokens:
                 text = translator.target_tokenizer.decode(hypothesis.tokens)
-                (forced,) = translator.attention([(line, text)])
+                (forced,) = translator.read_pairs([(line, text)], 1, attention)
                 rows = len(hypothesis.token_log_probs)  # one that was cut has none for EOS
-                assert np.allclose(hypothesis.weights[:, :, :rows], forced.weights[:, :, :rows], atol=1e-5)
+                assert np.allclose(reading.values[:, :, :rows], forced.values[:, :, :rows], atol=1e-5)
+    source = write(tmp_path / "source", *lines)
+    align(early, source, tmp_path / "links", "search.beam_size=5")
+    written = nmt("translate", early, source, "search.beam_size=5").lines
+    assert [record.target for record in exported(early, source, tmp_path / "npz", "search.beam_size=5")] == written
+
+
+def test_a_hypothesis_cut_at_the_maximum_has_no_row_of_eos(reverser: Path, toy: Path, tmp_path: Path) -> None:
+    """By every method: at most two tokens, EOS counted, are enough for sources of one word."""
+    short = ("search.max_ratio=0", "search.max_offset=2")
+    methods = ("--method", "attention", "--method", "gradient")
+    for record in exported(reverser, toy / "rev.test.src", tmp_path / "npz", *methods, *short):
+        cut = len(record.source_words) > 1
+        assert [bool(values[-1].any()) for values in record.values] == [not cut, not cut]
+        assert all(values[:-1].any() for values in record.values)
 
 
 def test_links_stay_inside_the_words(piecewise: Path, tmp_path: Path) -> None:
@@ -161,8 +177,8 @@ def test_a_lone_spacer_shifts_no_index(piecewise: Path, tmp_path: Path) -> None:
     translator = package.load(piecewise)
     records = exported(piecewise, source, tmp_path / "npz", target=target)
     for record, words in zip(records, texts, strict=True):
-        (read_pieces,) = translator.attention([(record.source, record.target)])
-        weights = read_pieces.weights[-1].mean(axis=0)
+        (reading,) = translator.read_pairs([(record.source, record.target)], 1, attention)
+        weights = reading.values[-1].mean(axis=0)
         sizes = [len(translator.source_tokenizer.encode(word)) for word in words]
         assert sizes[words.index("漢字")] > 1
         columns = np.split(weights[:, :-1], np.cumsum(sizes)[:-1], axis=1)
@@ -172,12 +188,57 @@ def test_a_lone_spacer_shifts_no_index(piecewise: Path, tmp_path: Path) -> None:
         assert record.matrix.weights[:2, :3] == pytest.approx(rows, abs=1e-6)
 
 
+def test_every_method_reads_given_pairs_and_own_translations(reverser: Path, toy: Path, tmp_path: Path) -> None:
+    source, target = (write(tmp_path / part, *read(toy / f"rev.test.{part}")[:6], "") for part in ("src", "trg"))
+    names = ["gradient", "input_x_gradient", "integrated_gradients", "erasure", "attention"]
+    flags = [*(flag for name in names for flag in ("--method", name)), "--raw"]
+    given = exported(reverser, source, tmp_path / "given", *flags, target=target)
+    own = exported(reverser, source, tmp_path / "own", *flags)
+    assert [record.target for record in own] == read(target), "this model has learnt the task"
+    for one, other in zip(given, own, strict=True):
+        assert len(one.values) == 5 + 4
+        np.testing.assert_allclose(one.values, other.values, atol=1e-5)
+        if one.target:
+            assert one.values[:5].min() >= 0
+            np.testing.assert_allclose(one.values[:5].sum(-1), 1, atol=1e-5)
+            np.testing.assert_allclose(abs(one.values[5:]), one.values[5:] * np.sign(one.values[5:]), atol=1e-6)
+    assert given[0].values[5:].min() < 0, "raw values have signs"
+    done = nmt("align", reverser, "--source", source, "-o", tmp_path / "x", "--method", "posterior")
+    assert refused(done, "posterior")
+
+
+def test_selecting_and_faithfulness(copier: Path, toy: Path, tmp_path: Path) -> None:
+    """The choice of gold links that --record keeps is what later commands read."""
+    run = tmp_path / "run"
+    shutil.copytree(copier, run)
+    source, target = toy / "mono.dev.src", toy / "mono.dev.trg"
+    gold = write(tmp_path / "gold", *(" ".join(f"{j}-{j}" for j in range(len(line.split()))) for line in read(source)))
+    given = ("--source", source, "--target", target)
+    done = nmt("align", run, "--select", *given, "--gold", gold, "--record")
+    assert done.code == 0, done.err
+    error, _, layer, head, shift = done.lines[1].split()
+    links = align(run, source, tmp_path / "links", target=target)
+    scored = json.loads(nmt("aer", "--gold", gold, "--links", links, "--json").out)
+    assert scored["aer"] == pytest.approx(float(error), abs=1e-4)
+    output = align(run, source, tmp_path / "npz", "--format", "npz", target=target)
+    assert header_views(read_header(output)) == [
+        View("attention", int(layer), None if head == "mean" else int(head), int(shift))
+    ]
+    done = nmt("align", run, "--faithfulness", *given, "-o", tmp_path / "f.jsonl")
+    assert done.code == 0, done.err
+    lines = [json.loads(line) for line in read(tmp_path / "f.jsonl")]
+    assert [line["index"] for line in lines] == list(range(40))
+    taus = [line["tau"] for line in lines if line["tau"] is not None]
+    assert f"mean {np.mean(taus):.3f}, median {np.median(taus):.3f}" in done.out
+
+
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
         (["--threshold", "1.5"], "--threshold 1.5"),
         (["--threshold", "abc"], "--threshold abc"),
         (["--threshold", "0"], "--threshold 0"),
+        (["--threshold", "soft"], "--threshold soft"),
         (["--threshold", "nan"], "--threshold nan"),
         (["--format", "soft"], "--format soft"),
         (["--head", "first"], "--head first"),
@@ -242,7 +303,7 @@ def test_header_says_how_the_weights_came_about(copier: Path, toy: Path, tmp_pat
         copier, toy / "mono.dev.src", tmp_path / "npz", "--format", "npz", "--head", "1", "--layer", "0", "--shift", "1"
     )
     header = read_header(output)
-    assert [header[key] for key in ("run", "layer", "head", "shift")] == [copier.name, 0, 1, 1]
+    assert (header["run"], header_views(header)) == (copier.name, [View("attention", 0, 1, 1)])
     mean = exported(copier, toy / "mono.dev.src", tmp_path / "mean", "--head", "mean")
     heads = [exported(copier, toy / "mono.dev.src", tmp_path / head, "--head", head) for head in ("0", "1")]
     for both, one, two in zip(mean, *heads, strict=True):
@@ -328,5 +389,5 @@ def test_formats_agree(format_name: str, reverser: Path, toy: Path, tmp_path: Pa
             assert np.array(rows) == pytest.approx(record.matrix.weights, abs=1e-6)
     else:
         for one, record in zip(read_export(output), reference, strict=True):
-            assert np.array_equal(one.matrix.weights, record.matrix.weights)
+            assert np.array_equal(one.values, record.values)
             assert (one.links, one.source, one.target) == (record.links, record.source, record.target)

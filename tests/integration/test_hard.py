@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 import nmt as library
+from nmt.align.methods import METHODS
 from tests.integration.conftest import Trained
 from tests.integration.toy import nmt, read, refused
 
@@ -18,9 +19,9 @@ def test_argmax_is_repeatable_and_reads_one_position(trained: Trained, toy: Path
     translator = library.load(trained("rev", "hard_gumbel"))
     lines = read(toy / "rev.dev.src")[:10]
     assert translator.translate(lines) == translator.translate(lines)
-    for pair in translator.attention([(line, line) for line in lines]):
-        assert np.array_equal(np.sort(pair.weights, axis=-1)[..., -1], np.ones(pair.weights.shape[:-1]))
-        assert (pair.weights > 0).sum(-1).max() == 1
+    for pair in translator.read_pairs([(line, line) for line in lines], 1, METHODS["attention"]):
+        assert np.array_equal(np.sort(pair.values, axis=-1)[..., -1], np.ones(pair.values.shape[:-1]))
+        assert (pair.values > 0).sum(-1).max() == 1
 
 
 def test_a_trained_run_can_draw(trained: Trained, toy: Path) -> None:

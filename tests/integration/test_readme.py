@@ -24,11 +24,17 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(bash|python|)\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
 SHORT = (
     "train.updates=3 train.valid_every=3 train.batch_tokens=512 train.log_every=1 search.beam_size=5 "
-    "search.max_offset=2 search.max_ratio=0.5 model.embedding_size=16 "
-    "model.encoder.hidden_size=16 model.decoder.hidden_size=16"
+    "search.max_offset=2 search.max_ratio=0.5 model.embedding_size=16"
 )
+SMALL = "model.encoder.hidden_size=16 model.decoder.hidden_size=16"
 PROLOGUE = f"""set -eu
-nmt() {{ if [ "$1" = train ]; then command nmt "$@" {SHORT}; else command nmt "$@"; fi; }}
+nmt() {{
+    case "$*" in
+        "train experiment=aligner"*) command nmt "$@" {SHORT} ;;
+        train*) command nmt "$@" {SHORT} {SMALL} ;;
+        *) command nmt "$@" ;;
+    esac
+}}
 """
 
 

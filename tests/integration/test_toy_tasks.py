@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 import nmt
-from nmt.align.extract import align_pairs, choose_head
-from nmt.align.links import argmax_links
+from nmt.align.extract import chosen_view
+from nmt.align.pipeline import align_records
+from nmt.align.record import View
+from nmt.align.select import rank_by_gold
 from nmt.compose import compose
 from nmt.data.pharaoh import Links
 from nmt.model.attention.none import NoAttention
@@ -48,15 +50,15 @@ def pairs(folder: Path, task: str, part: str) -> list[tuple[str, str]]:
     return list(zip(read(folder / f"{task}.{part}.src"), read(folder / f"{task}.{part}.trg"), strict=True))
 
 
-def weights_of(translator: Translator, chosen_on: list[tuple[str, str]], task: str) -> tuple[int, int | None]:
-    """(layer, head): the run's own, or of many heads the best one of sentences kept for choosing."""
-    read_pairs = translator.attention(chosen_on)
-    if read_pairs[0].weights.shape[:2] == (1, 1):
-        return translator.alignment.layer, translator.alignment.head
+def view_of(translator: Translator, chosen_on: list[tuple[str, str]], task: str) -> View:
+    """The run's own, or of many heads the best one of sentences kept for choosing."""
+    own = chosen_view(translator, translator.alignment)
+    if (translator.layers, translator.heads) == (1, 1):
+        return own
     links = [frozenset(gold(source, task)) for source, _ in chosen_on]
-    choice = choose_head(read_pairs, [Links(one, one) for one in links])
-    assert choice.shift == translator.alignment.shift, "the shift that the preset declares is not the best one"
-    return choice.layer, choice.head
+    best = rank_by_gold(translator, chosen_on, [Links(one, one) for one in links])[0].view
+    assert best.shift == own.shift, "the shift that the preset declares is not the best one"
+    return best
 
 
 @pytest.mark.parametrize(("task", "preset"), CASES)
@@ -66,13 +68,13 @@ def test_learns_and_attends_to_what_it_translates(task: str, preset: str, traine
     assert max(event["bleu"] for event in events if event["event"] == "valid") > 95
 
     translator = nmt.load(run)
-    layer, head = weights_of(translator, pairs(toy, task, "dev"), task)
+    view = view_of(translator, pairs(toy, task, "dev"), task)
     checked = pairs(toy, task, "test")
-    matrices = align_pairs(translator, checked, layer=layer, head=head, shift=translator.alignment.shift)
+    records = align_records(translator, checked, [view])
     near = (-1, 0, 1) if preset in BESIDE else (0,)
     hits = [
-        any((word + distance, step) in argmax_links(matrix) for distance in near)
-        for (source, _), matrix in zip(checked, matrices, strict=True)
+        any((word + distance, step) in record.links for distance in near)
+        for (source, _), record in zip(checked, records, strict=True)
         for word, step in sorted(gold(source, task))
     ]
     assert sum(hits) / len(hits) >= 0.95

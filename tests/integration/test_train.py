@@ -293,9 +293,7 @@ def test_bad_training_text(side: str, text: bytes | None, words: str, toy: Path,
     settings = edited(toy, tmp_path / "text", side, text or b"")
     if text is None:
         (tmp_path / "text" / f"rev.train.{side}").unlink()
-    begun = time.monotonic()
     done = nmt("train", *SHORT, *settings, *RECURRENT, f"run={tmp_path / 'run'}")
-    assert time.monotonic() - begun < 10
     assert one_last_error(done.err, *words.split())
     assert (done.code, done.out) == (2, "")
     assert not list((tmp_path / "run").rglob("*.safetensors"))

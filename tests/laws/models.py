@@ -44,7 +44,8 @@ ALIASES = {
     "transformer_recurrent": "luong_general",
     "recurrent_transformer": "transformer",
 }
-PRESETS = sorted({file.stem for file in (config_folder() / "attention").glob("*.yaml")} - {*ALIASES})
+NO_CHOICE = "hidden_markov"  # a model that jumps from position to position, and has no attention to choose
+PRESETS = sorted({file.stem for file in (config_folder() / "attention").glob("*.yaml")} - {*ALIASES, NO_CHOICE})
 # What a preset needs in models as small as these.
 SMALL = {
     "multihead": ("attention.heads=2",),
@@ -106,7 +107,10 @@ def _transformer() -> dict[str, tuple[str, ...]]:
     return cases
 
 
-CASES = {**_recurrent(), **_transformer()}
+MARKOV = {
+    "hidden_markov": (*DRY, "model=hidden_markov", "model.embedding_size=7", "model.decoder.jumps=2"),
+}
+CASES = {**_recurrent(), **_transformer(), **MARKOV}
 FEW = (
     "recurrent-bahdanau-lstm2",
     "recurrent-luong_general-gru",
@@ -117,11 +121,14 @@ FEW = (
     "recurrent-coverage-gru",
     "transformer-pre-sinusoidal",
     "transformer-post-learned",
+    "hidden_markov",
 )
 
 
 def preset_of(case: str) -> str:
-    """The attention preset that a case names; a Transformer's own where it names none."""
+    """The attention preset that a case names; its model's own where it names none."""
+    if case in MARKOV:
+        return case
     chosen = next((given for given in CASES[case] if given.startswith("attention=")), "attention=transformer")
     return chosen.partition("=")[2]
 

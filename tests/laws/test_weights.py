@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from nmt.model import masks
-from tests.laws.models import CASES, UNWEIGHTED, build_model, config_of, preset_of, toy_batch
+from tests.laws.models import CASES, MARKOV, UNWEIGHTED, build_model, config_of, preset_of, toy_batch
 
 # Every dropout that a configuration has, at one half: weights are exported without any.
 DROPOUT = ("model.encoder.dropout=0.5", "model.decoder.dropout=0.5")
@@ -15,7 +15,7 @@ OF_ONE = ("attention.dropout=0.5",)
 
 
 def _dropout(case: str) -> tuple[str, ...]:
-    if preset_of(case) in (*UNWEIGHTED, "hard_marginal"):  # of which the latter refuses dropout of weights
+    if preset_of(case) in (*UNWEIGHTED, *MARKOV, "hard_marginal"):  # of which the last refuses dropout of weights
         return DROPOUT
     return (*DROPOUT, *(OF_HEADS if "heads" in config_of(case).attention else OF_ONE))
 
@@ -28,7 +28,7 @@ def test_rows_sum_to_one_over_valid_columns(case: str) -> None:
     source = masks.valid_mask(batch.source_lengths, batch.source.shape[1])
     target = masks.valid_mask(batch.target_lengths, batch.target_in.shape[1])
     for name, rows, columns in (("cross", target, source), ("encoder", source, source), ("decoder", target, target)):
-        if name != "cross" and case.startswith("recurrent"):
+        if name != "cross" and not case.startswith("transformer"):
             assert name not in maps
             continue
         weights = maps[name].movedim(0, 2)  # [L, H, B, rows, columns]

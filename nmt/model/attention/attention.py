@@ -73,7 +73,7 @@ class AttentionLike(Protocol):
     `prepare` once a sentence; `start` gives the state before the first position, whose rows are sentences; calling it
     reads the memory. `feeds_back` says whether a position depends on the weights of the one before: where it does not,
     all positions may be given at once. context_size is the size of what is read; mixes and samples are its
-    normalizer's.
+    normalizer's. `causal` False lifts, for one call, the mask that a decoder's self-attention was built with.
     """
 
     context_size: int
@@ -87,7 +87,13 @@ class AttentionLike(Protocol):
     def start(self, prepared: Any) -> tuple[Any, ...]: ...
 
     def __call__(
-        self, query: Tensor, prepared: Any, state: tuple[Any, ...], position: Tensor, need_weights: bool = True
+        self,
+        query: Tensor,
+        prepared: Any,
+        state: tuple[Any, ...],
+        position: Tensor,
+        need_weights: bool = True,
+        causal: bool = True,
     ) -> tuple[Attended, tuple[Any, ...]]: ...
 
 
@@ -147,7 +153,13 @@ class Attention(nn.Module):
         return () if self.coverage is None else (self.coverage.start(prepared.valid, prepared.values),)
 
     def forward(
-        self, query: Tensor, prepared: Prepared, state: tuple[Any, ...], position: Tensor, need_weights: bool = True
+        self,
+        query: Tensor,
+        prepared: Prepared,
+        state: tuple[Any, ...],
+        position: Tensor,
+        need_weights: bool = True,
+        causal: bool = True,
     ) -> tuple[Attended, tuple[Any, ...]]:
         """Query [N, T, Q] at positions [N or 1, T] -> Attended, and the state to go on from.
 
@@ -160,7 +172,7 @@ class Attention(nn.Module):
         if rows != sentences:
             query = query.reshape(sentences, -1, query.shape[-1])
             position = position.expand(rows, steps).reshape(sentences, -1)
-        attended = self.read(query, prepared, position, need_weights)
+        attended = self.read(query, prepared, position, need_weights, causal)
         return (attended if rows == sentences else unfold(attended, rows, steps)), state
 
     def read_covered(
@@ -179,11 +191,13 @@ class Attention(nn.Module):
         losses = attended.losses | coverage.losses(weights, before)
         return attended._replace(losses=losses), (before + weights,)
 
-    def read(self, query: Tensor, prepared: Prepared, position: Tensor, need_weights: bool) -> Attended:
+    def read(
+        self, query: Tensor, prepared: Prepared, position: Tensor, need_weights: bool, causal: bool = True
+    ) -> Attended:
         """One row of queries a sentence: query [B, T, Q], position [B or 1, T]."""
         query = self.position.turn(query, position)
         allowed, log_gain, renormalise = self.window(query, prepared.valid, position)
-        if self.causal:
+        if self.causal and causal:
             allowed = masks.both(allowed, masks.causal_mask(position, prepared.valid.shape[1]))
         if self.may_fuse and log_gain is None and not need_weights and kernel.prefers_fused(prepared.keys):
             rate = self.dropout.rate if self.training else 0.0
@@ -197,10 +211,11 @@ class Attention(nn.Module):
         if mixture is None:
             reading = self.dropout(weights)
             context = self.position.read(reading @ prepared.values, reading, position)  # [B, T, D]
-            log_prior = None
+            log_prior = positions = None
         else:
-            context, log_prior = choices(prepared.values, mixture.positions, query.shape[1]), mixture.log_prior
-        return Attended(context, weights.unsqueeze(1), energies.unsqueeze(1), log_prior, log_choice, losses)
+            log_prior, positions = mixture
+            context = choices(prepared.values, positions, query.shape[1])
+        return Attended(context, weights.unsqueeze(1), energies.unsqueeze(1), log_prior, log_choice, losses, positions)
 
 
 def choices(values: Tensor, positions: Tensor | None, steps: int) -> Tensor:
@@ -227,4 +242,5 @@ def unfold(attended: Attended, rows: int, steps: int) -> Attended:
         log_prior=None if attended.log_prior is None else back(attended.log_prior),
         log_choice=None if attended.log_choice is None else back(attended.log_choice),
         losses={name: back(x) for name, x in attended.losses.items()},
+        positions=None if attended.positions is None else back(attended.positions),
     )

@@ -85,7 +85,13 @@ class MultiHead(nn.Module):
         return map_tensors(state, lambda x: unflatten(x, 0, (-1, self.heads)))
 
     def forward(
-        self, query: Tensor, prepared: Prepared, state: tuple[Any, ...], position: Tensor, need_weights: bool = True
+        self,
+        query: Tensor,
+        prepared: Prepared,
+        state: tuple[Any, ...],
+        position: Tensor,
+        need_weights: bool = True,
+        causal: bool = True,
     ) -> tuple[Attended, tuple[Any, ...]]:
         """Query [N, T, Q] at positions [N or 1, T] -> context [N, T, size], weights [N, H, T, S]."""
         sentences = prepared.valid.shape[0]
@@ -104,6 +110,7 @@ class MultiHead(nn.Module):
             map_tensors(state, fold),
             position,
             need_weights,
+            causal,
         )
         joined = unfold(attended.context).movedim(1, -2).flatten(-2)  # [N, T, size]
         return (

@@ -42,6 +42,7 @@ class RecurrentDecoder(nn.Module):
     """
 
     layers = 1  # of attention over the source
+    looks_ahead = False
     longest: int | None = None
 
     def __init__(
@@ -165,6 +166,7 @@ class RecurrentDecoder(nn.Module):
         """Readout states [N, T, R] and what was read, position by position -> DecoderOutput."""
         priors = [read.log_prior for read in reads if read.log_prior is not None]
         choices = [read.log_choice for read in reads if read.log_choice is not None]
+        positions = [read.positions for read in reads if read.positions is not None]
         weights = torch.cat([read.weights for read in reads], dim=2)  # [N, H, T, S]
         rows, steps = states.shape[:2]
         return DecoderOutput(
@@ -174,6 +176,7 @@ class RecurrentDecoder(nn.Module):
             weights=weights.unsqueeze(1),
             self_weights=states.new_zeros(rows, 0, 0, steps, steps),
             losses={name: torch.cat([read.losses[name] for read in reads], dim=1) for name in reads[0].losses},
+            positions=torch.cat(positions, dim=1) if positions else None,
         )
 
     def readout(self, states: Tensor, log_prior: Tensor | None) -> Tensor:

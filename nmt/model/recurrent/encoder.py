@@ -62,20 +62,24 @@ class RecurrentEncoder(nn.Module):
 
     def forward(self, source: Tensor, lengths: Tensor, weights_of: Sequence[int] = ()) -> Memory:
         """Ids [B, S], lengths [B] -> Memory; there is no self-attention to return weights of."""
-        x = self.drop(self.embedding(source))
+        return self.read(self.embedding(source), lengths, weights_of)
+
+    def read(self, embedded: Tensor, lengths: Tensor, weights_of: Sequence[int] = ()) -> Memory:
+        """`forward` from the embedded ids [B, S, E] on."""
+        x = self.drop(embedded)
         packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
         outputs, parts = self.run(packed, x)
-        states, _ = pad_packed_sequence(outputs, batch_first=True, total_length=source.shape[1])
+        states, _ = pad_packed_sequence(outputs, batch_first=True, total_length=x.shape[1])
         layers, directions, _, _ = self.final_shape
         # torch stacks layers and directions on one axis, [L x directions, B, H]
         final = torch.stack([part.view(layers, directions, *part.shape[1:]) for part in parts], dim=2)
         final = final.permute(3, 0, 1, 2, 4)  # [B, L, directions, components, H]
         return Memory(
             states=self.drop(states),
-            valid=masks.valid_mask(lengths, source.shape[1]),
+            valid=masks.valid_mask(lengths, x.shape[1]),
             summary=final[:, -1, :, 0].flatten(1),
             final=final,
-            weights=states.new_zeros(len(source), 0, 0, source.shape[1], source.shape[1]),
+            weights=states.new_zeros(len(x), 0, 0, x.shape[1], x.shape[1]),
         )
 
     def drop(self, x: Tensor) -> Tensor:

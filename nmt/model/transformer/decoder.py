@@ -83,16 +83,24 @@ class DecoderLayer(nn.Module):
         self.feedforward_block = Residual(size=size, pre_norm=pre_norm, dropout=dropout)
 
     def forward(
-        self, x: Tensor, state: LayerState, cross: Any, valid: Tensor, position: Tensor, need_weights: bool
+        self,
+        x: Tensor,
+        state: LayerState,
+        cross: Any,
+        valid: Tensor,
+        position: Tensor,
+        need_weights: bool,
+        causal: bool = True,
     ) -> LayerOutput:
         """x [N, T, D] at positions [N or 1, T], the positions before them in `state` -> LayerOutput.
 
-        valid [N, T]: True everywhere; causality alone restricts the past (padding stands behind every real query).
+        valid [N, T]: True everywhere, causality alone restricting the past (padding stands behind every real query);
+        but without `causal`, what every position may read.
         """
         inner = self.self_block.enter(x)
         first = state.past.valid.shape[1]
         past = extend(state.past, self.self_attention.prepare(inner, valid, inner[:, 0], first))
-        own, _ = self.self_attention(inner, past, self.self_attention.start(past), position, need_weights)
+        own, _ = self.self_attention(inner, past, self.self_attention.start(past), position, need_weights, causal)
         x = self.self_block.leave(x, own.context)
         query = self.cross_block.enter(x)
         read, cross_state = self.cross_attention(query, cross, state.cross_attention, position, need_weights)
@@ -170,6 +178,7 @@ class TransformerDecoder(nn.Module):
         self.heads = first.cross_attention.heads
         self.samples = first.cross_attention.samples
         self.carries = first.feeds_back or layers > 1
+        self.looks_ahead = not first.feeds_back
         self.longest = self.position.longest
 
     def stacked(self) -> list[DecoderLayer]:
@@ -200,15 +209,24 @@ class TransformerDecoder(nn.Module):
         output, layers = self.run(token.unsqueeze(1), first, position.unsqueeze(1), layers, prepared, ())
         return Step(output, TransformerState(layers, position + 1))
 
-    def forward(self, target_in: Tensor, prepared: tuple[Any, ...], weights_of: Sequence[int] = ()) -> DecoderOutput:
+    def forward(
+        self,
+        target_in: Tensor,
+        prepared: tuple[Any, ...],
+        weights_of: Sequence[int] = (),
+        full_context: Tensor | None = None,
+    ) -> DecoderOutput:
         """Ids [B, T] -> output for every position, with weights of the layers named in `weights_of`.
 
-        In one call of everything, but where an attention feeds back.
+        full_context [B, T]: the positions that every position may read, those after it too (padding must not be one);
+        None: each reads those up to itself. In one call of everything, but where an attention feeds back.
         """
-        if any(block.feeds_back for block in self.stacked()):
+        if not self.looks_ahead:
+            assert full_context is None, "what feeds back has no later positions to read"
             return self.one_by_one(target_in, prepared, weights_of)
         position = torch.arange(target_in.shape[1], device=target_in.device).unsqueeze(0)
-        output, _ = self.run(target_in, 0, position, self.start(prepared).layers, prepared, weights_of)
+        layers = self.start(prepared).layers
+        output, _ = self.run(target_in, 0, position, layers, prepared, weights_of, full_context)
         return output
 
     def one_by_one(self, target_in: Tensor, prepared: tuple[Any, ...], weights_of: Sequence[int]) -> DecoderOutput:
@@ -228,13 +246,15 @@ class TransformerDecoder(nn.Module):
         states: tuple[LayerState, ...],
         prepared: tuple[Any, ...],
         weights_of: Sequence[int],
+        full_context: Tensor | None = None,
     ) -> tuple[DecoderOutput, tuple[LayerState, ...]]:
         """Ids [N, T] that follow `first` decoded ones -> output and the layers' next states."""
         x = self.dropout(self.position.embed(self.embedding(tokens), first))
-        valid = torch.ones_like(tokens, dtype=torch.bool)
+        causal = full_context is None
+        valid = torch.ones_like(tokens, dtype=torch.bool) if full_context is None else full_context
         results: list[LayerOutput] = []
         for number, (block, state, cross) in enumerate(zip(self.stacked(), states, prepared, strict=True)):
-            results.append(block(x, state, cross, valid, position, number in weights_of))
+            results.append(block(x, state, cross, valid, position, number in weights_of, causal))
             x = results[-1].x
         rows, steps = tokens.shape
         kept = [results[number] for number in weights_of]

@@ -94,16 +94,20 @@ class TransformerEncoder(nn.Module):
 
     def forward(self, source: Tensor, lengths: Tensor, weights_of: Sequence[int] = ()) -> Memory:
         """Ids [B, S], lengths [B] -> Memory, with weights of the layers named in `weights_of`."""
-        valid = masks.valid_mask(lengths, source.shape[1])
-        x = self.dropout(self.position.embed(self.embedding(source), 0))
-        position = torch.arange(source.shape[1], device=source.device).unsqueeze(0)
+        return self.read(self.embedding(source), lengths, weights_of)
+
+    def read(self, embedded: Tensor, lengths: Tensor, weights_of: Sequence[int] = ()) -> Memory:
+        """`forward` from the embedded ids [B, S, D] on."""
+        rows, size, _ = embedded.shape
+        valid = masks.valid_mask(lengths, size)
+        x = self.dropout(self.position.embed(embedded, 0))
+        position = torch.arange(size, device=x.device).unsqueeze(0)
         kept = []
         for number, block in enumerate(self.blocks):
             x, weights = block(x, valid, position, number in weights_of)
             if number in weights_of:
                 kept.append(weights)
         x = self.norm(x)
-        rows, size = source.shape
         share = valid.to(x.dtype) / lengths.unsqueeze(1)
         return Memory(
             states=x,
