@@ -9,7 +9,7 @@ Letters: T target, S source words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -58,20 +58,12 @@ class FaithfulnessSummary:
         return f"Kendall's tau-b: {self.tau}\nsame greatest word: {self.agreement}\n{counted}"
 
 
-def faithfulness(
-    attention: Iterable[AlignmentMatrix], erasure: Iterable[AlignmentMatrix]
-) -> Iterator[Faithfulness | None]:
-    """Each pair's figures, None where no target word can be compared (a blank side, or a single source word).
+def compare(first: AlignmentMatrix, second: AlignmentMatrix) -> Faithfulness | None:
+    """A pair's figures, None where no target word can be compared (a blank side, or a single source word).
 
     Give erasure's magnitudes to ask how much a word counts, its signed values to ask how much it helps. Raises
-    ValueError where the matrices are not of the same words, or one side has more of them.
+    ValueError where the matrices are not of the same words.
     """
-    for first, second in zip(attention, erasure, strict=True):
-        yield compare(first, second)
-
-
-def compare(first: AlignmentMatrix, second: AlignmentMatrix) -> Faithfulness | None:
-    """One pair's figures; as in `faithfulness`."""
     words = [(matrix.source_words, matrix.target_words) for matrix in (first, second)]
     if words[0] != words[1]:
         raise ValueError(f"matrices of different words can't be compared: {words[0]} and {words[1]}")

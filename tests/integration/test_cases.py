@@ -28,7 +28,6 @@ WAITING = {
     "A09": "tab-separated pairs are not read yet",
     "F11": "a prefix cannot be given yet",
     "F14": "there are no ensembles yet",
-    "H08": "links cannot be supplied to training yet",
 }
 
 
