@@ -54,6 +54,14 @@ def test_only_transformers_are_compiled(model: str) -> None:
         check_settings(compose([*CORPUS, f"model={model}", "train.compile=true"]))
 
 
+@pytest.mark.parametrize("setting", ["train.label_smoothing=0.1", "train.r_drop=1"])
+def test_a_likelihood_of_whole_targets_is_not_smoothed(setting: str) -> None:
+    given = [*CORPUS, "experiment=aligner"]
+    check_settings(compose(given))
+    with pytest.raises(UserError, match=rf"{setting.partition('=')[0]}: this model is trained by the likelihood"):
+        check_settings(compose([*given, setting]))
+
+
 @pytest.mark.parametrize("model", ["recurrent", "transformer"])
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset_on_every_model(model: str, preset: str) -> None:

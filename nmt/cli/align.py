@@ -330,6 +330,7 @@ def _least_weight(arguments: argparse.Namespace) -> float | None:
 
 def _header(arguments: argparse.Namespace, translator: Translator, views: list[View]) -> Header:
     from nmt.align.pipeline import describe
+    from nmt.align.record import View
 
     least = _least_weight(arguments)
     links = arguments.links or "argmax" if least is None else f"weight >= {least}"
@@ -337,7 +338,7 @@ def _header(arguments: argparse.Namespace, translator: Translator, views: list[V
     if others:
         links += f", {arguments.symmetrize or _DEFAULT_RULE} with {', '.join(others)}"
     if arguments.symmetrize == MEAN:
-        views = [views[0]._replace(method=f"{views[0].method}, mean of {1 + len(others)} runs")]
+        views = [View(f"{views[0].method}, mean of {1 + len(others)} runs", 0, None, 0)]
     return describe(translator, views, links=links)
 
 

@@ -51,6 +51,37 @@ def test_own_translations_are_aligned_line_for_line() -> None:  # CASES G12, H04
     ]
 
 
+@pytest.mark.usefixtures("blank")
+def test_runs_of_both_directions_are_joined_by_their_mean(loaded: list[str]) -> None:
+    runs = ["align", "RUN", "RUN3", "--reverse", "RUN2", "--symmetrize", "mean"]
+    given = ["--source", "e.src", "--target", "e.trg", "-o", "out"]
+    assert main([*runs, *given]) == 0
+    assert loaded == ["RUN", "RUN3", "RUN2"]
+    assert Path("out").read_bytes() == b"0-1 1-0\n\n\n\n"
+    assert main([*runs, *given, "--threshold", "1"]) == 0
+    assert Path("out").read_bytes() == b"0-1 1-0\n\n\n\n", "all runs are sure of these links"
+    assert main([*runs, *given, "--format", "npz"]) == 0
+    header = read_header(Path("out"))
+    assert header["links"] == "weight >= 0.4, mean with RUN3, RUN2"
+    assert [str(view) for view in header_views(header)] == ["attention, mean of 3 runs"]
+
+
+@pytest.mark.usefixtures("loaded", "blank")
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["RUN3"], "several runs of a direction are joined by --symmetrize mean alone"),
+        (["--reverse", "RUN2", "RUN3"], "several runs of a direction are joined by --symmetrize mean alone"),
+        (["--symmetrize", "mean"], "--symmetrize needs --reverse"),
+        (["--reverse", "RUN2", "--symmetrize", "mean", "--all-heads", "--format", "npz"], "has one view, the mean"),
+    ],
+)
+def test_what_a_mean_needs(flags: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["align", "RUN", *flags, "--source", "e.src", "--target", "e.trg", "-o", "out"]) == 2
+    assert words in capsys.readouterr().err
+    assert not Path("out").exists()
+
+
 @pytest.mark.usefixtures("loaded", "blank")
 @pytest.mark.parametrize("format", FORMATS)
 def test_given_pairs_are_aligned_line_for_line(format: str) -> None:
