@@ -20,9 +20,10 @@ import torch
 from nmt.align.error import alignment_error
 from nmt.align.export import write_export
 from nmt.align.extract import chosen_view
+from nmt.align.links import DEFAULT_RULE
 from nmt.align.pipeline import describe, translation_records
 from nmt.align.record import Record
-from nmt.align.self_training import RULE, check_opposite, write_links
+from nmt.align.self_training import check_opposite, write_links
 from nmt.build import build
 from nmt.compose import override_values
 from nmt.config import AlignmentConfig, Config, read_config
@@ -275,7 +276,7 @@ def guiding_links(config: Config, run: Run, processes: Processes, resume: bool) 
         with progress("aligning train", unit="pairs") as bar:
             pairs = bar.over(part_pairs(config.data, "train"))
             count = write_links(run.guided, pairs, forward, reverse, config.data.max_length)
-        say(f"{run.guided}: {count:,} word links by {start} and {named}, symmetrised by {RULE}")
+        say(f"{run.guided}: {count:,} word links by {start} and {named}, symmetrised by {DEFAULT_RULE}")
     processes.wait()
     return run.guided
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nmt.align.links import Link
 from nmt.align.matrix import AlignmentMatrix
-from nmt.align.signs import REPEATED, UNIFORM, UNREAD, signs
+from nmt.align.signs import REPEATED, UNIFORM, UNREAD, row_shares, signs
 
 
 class Diagnosis(NamedTuple):
@@ -58,7 +58,7 @@ class Measure(NamedTuple):
 def diagnose(matrix: AlignmentMatrix, links: AbstractSet[Link]) -> Diagnosis:
     """Of one pair and the links between its words."""
     sources, targets = len(matrix.source_words), len(matrix.target_words)
-    shares = row_shares(matrix)
+    shares = filled_shares(matrix)
     found = signs(matrix.weights)
     forward, steps = monotone_steps(links)
     return Diagnosis(
@@ -77,14 +77,12 @@ def diagnose(matrix: AlignmentMatrix, links: AbstractSet[Link]) -> Diagnosis:
     )
 
 
-def row_shares(matrix: AlignmentMatrix) -> NDArray[np.float64]:
+def filled_shares(matrix: AlignmentMatrix) -> NDArray[np.float64]:
     """[rows, S + 1]: for each target word that reads anything, how its reading is divided; none for a blank pair."""
     if not (matrix.source_words and matrix.target_words):
         return np.zeros((0, len(matrix.source_words) + 1))
-    sizes = np.abs(matrix.weights[:-1].astype(np.float64))
-    sums = sizes.sum(axis=1)
-    shares: NDArray[np.float64] = sizes[sums > 0] / sums[sums > 0, None]
-    return shares
+    shares = row_shares(matrix.weights)
+    return shares[shares.any(axis=1)]
 
 
 def monotone_steps(links: AbstractSet[Link]) -> tuple[int, int]:
@@ -119,7 +117,7 @@ def weight_overlap(one: AlignmentMatrix, other: AlignmentMatrix) -> float | None
     """
     if (one.source_words, one.target_words) != (other.source_words, other.target_words):
         raise ValueError("only matrices over the same words can be compared")
-    a, b = row_shares(one), row_shares(other)
+    a, b = filled_shares(one), filled_shares(other)
     return float(np.minimum(a, b).sum(axis=1).mean()) if len(a) and len(a) == len(b) else None
 
 

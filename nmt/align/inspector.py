@@ -40,7 +40,7 @@ from nmt.align.matrix import merge_weights
 from nmt.align.record import Header, Record, header_views
 from nmt.align.signs import REPEATED, UNIFORM, UNREAD, signs
 from nmt.data.files import open_whole
-from nmt.data.pharaoh import Links
+from nmt.data.pharaoh import Links, check_inside
 from nmt.errors import UserError
 
 SCRIPTS = (
@@ -248,11 +248,7 @@ def _words_are_pieces(record: Record) -> bool:
 
 
 def _gold(record: Record, gold: Links) -> list[tuple[int, int, int]]:
-    sources, targets = len(record.source_words), len(record.target_words)
-    for s, t in sorted(gold.possible):
-        if s >= sources or t >= targets:
-            size = f"{sources} source and {targets} target words, counted from 0"
-            raise UserError(f"line {record.index + 1}: the gold link {s}-{t} lies outside the pair of {size}")
+    check_inside(gold, len(record.source_words), len(record.target_words), f"gold links, line {record.index + 1}")
     return [(s, t, int((s, t) in gold.sure)) for s, t in sorted(gold.possible)]
 
 

@@ -27,6 +27,7 @@ Rule = Literal[
     "grow-diag-final-strict",
 ]
 RULES: tuple[Rule, ...] = get_args(Rule)
+DEFAULT_RULE: Rule = "grow-diag"
 
 # A link carries at least this share of the most that the plan could move between two words.
 TRANSPORT_SHARE = 0.4

@@ -17,7 +17,7 @@ from nmt.align.document import Block, Facts, Heading, Paragraph, Picture, Table
 from nmt.align.export import read_export, read_header
 from nmt.align.heatmap import Panel, heatmap_svg, outline_words
 from nmt.align.record import Header, Record, header_views
-from nmt.data.pharaoh import Links
+from nmt.data.pharaoh import Links, check_inside
 from nmt.errors import UserError
 
 UNKNOWN = "\u2013"
@@ -213,9 +213,5 @@ def _sentence(line: int, ranking: Ranking, sentence: Sentence) -> list[Block]:
 def _within(records: Iterable[Record], gold: Sequence[Links]) -> Iterator[Record]:
     """The same records."""
     for line, (record, wanted) in enumerate(zip(records, gold, strict=True), start=1):
-        sources, targets = len(record.source_words), len(record.target_words)
-        for s, t in sorted(wanted.possible):
-            if s >= sources or t >= targets:
-                pair = f"a pair of {sources} and {targets} words"
-                raise UserError(f"gold links, line {line}: link {s}-{t} lies outside {pair}")
+        check_inside(wanted, len(record.source_words), len(record.target_words), f"gold links, line {line}")
         yield record

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nmt.align.extract import chosen_view
-from nmt.align.links import Rule
+from nmt.align.links import DEFAULT_RULE
 from nmt.align.pipeline import align_records, symmetrize_records
 from nmt.config import DataConfig
 from nmt.data.files import open_whole
@@ -18,8 +18,6 @@ from nmt.data.tokenizer import Tokenizer
 from nmt.errors import UserError
 from nmt.run import Run
 from nmt.translator import Translator
-
-RULE: Rule = "grow-diag"
 
 
 def check_opposite(path: Path, data: DataConfig) -> None:
@@ -44,7 +42,7 @@ def write_links(
     chosen = alignable(pairs, forward, reverse, max_length)
     records = align_records(forward, chosen, [chosen_view(forward, forward.alignment)])
     with open_whole(path) as file:
-        for record in symmetrize_records(records, reverse, chosen_view(reverse, reverse.alignment), RULE):
+        for record in symmetrize_records(records, reverse, chosen_view(reverse, reverse.alignment), DEFAULT_RULE):
             file.write(f"{format_links(record.links)}\n".encode())
             count += len(record.links)
     return count

@@ -32,8 +32,8 @@ def signs(values: NDArray[np.floating]) -> Signs:
     if rows < 2 or columns < 2:
         none = np.zeros(stack, dtype=np.int64)
         return Signs(np.full(stack, np.nan), none, none, none)
-    shares = _shares(values[..., :-1, :])
-    entropies = -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=-1)
+    shares = row_shares(values)
+    entropies = row_entropies(shares)
     filled = (shares.sum(axis=-1) > 0).sum(axis=-1)
     read = shares[..., :-1].sum(axis=-2)
     return Signs(
@@ -45,7 +45,15 @@ def signs(values: NDArray[np.floating]) -> Signs:
     )
 
 
-def _shares(values: NDArray[np.floating]) -> NDArray[np.float64]:
-    sizes = np.abs(values.astype(np.float64))
+def row_shares(values: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Matrices [..., T + 1, S + 1] -> how the reading of each target word is divided, [..., T, S + 1]."""
+    sizes = np.abs(values[..., :-1, :].astype(np.float64))
     sums = sizes.sum(axis=-1, keepdims=True)
-    return sizes / np.where(sums > 0, sums, 1)
+    shares: NDArray[np.float64] = sizes / np.where(sums > 0, sums, 1)
+    return shares
+
+
+def row_entropies(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shares [..., S + 1] -> -sum_s w_s ln w_s, in nats, [...]; 0 of a row of zeros."""
+    entropies: NDArray[np.float64] = -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=-1)
+    return entropies

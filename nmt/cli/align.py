@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, get_args
 from nmt.errors import UserError
 
 if TYPE_CHECKING:
-    from nmt.align.links import Linker, Rule
+    from nmt.align.links import Linker
     from nmt.align.pipeline import Reader
     from nmt.align.record import Header, Record, View
     from nmt.config import AlignmentConfig
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from nmt.translator import Translator
 
 SUMMARY = "word alignments by a run's attention, or by attribution"
-_DEFAULT_RULE: Rule = "grow-diag"
 MEAN = "mean"
 MEAN_THRESHOLD = 0.4  # chosen on the Danish-English treebank (RESULTS.md)
 _LINES_AT_ONCE = 1024
@@ -41,7 +40,7 @@ _FLAGS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of the command."""
     from nmt.align.export import FORMATS
-    from nmt.align.links import LINKERS, RULES
+    from nmt.align.links import DEFAULT_RULE, LINKERS, RULES
     from nmt.config import AlignmentMethod
 
     parser.usage = (
@@ -86,8 +85,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--symmetrize",
         choices=(*RULES, MEAN),
         metavar="RULE",
-        help=f"how the links of both directions become one set: {', '.join(RULES)} (default: grow-diag); or {MEAN}: "
-        f"links by the mean of all runs' weights over words (unless said otherwise, of {MEAN_THRESHOLD} or more)",
+        help=f"how the links of both directions become one set: {', '.join(RULES)} (default: {DEFAULT_RULE}); or "
+        f"{MEAN}: links by the mean of all runs' weights over words (unless said otherwise, of {MEAN_THRESHOLD} or more)",
     )
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument(
@@ -147,6 +146,7 @@ def _check_flags(arguments: argparse.Namespace, mode: str) -> None:
 def _align(arguments: argparse.Namespace) -> None:
     import nmt
     from nmt.align.export import write_export
+    from nmt.align.links import DEFAULT_RULE
     from nmt.align.pipeline import align_records, mean_records, symmetrize_records
     from nmt.data.corpus import count_lines
     from nmt.progress import progress
@@ -164,7 +164,7 @@ def _align(arguments: argparse.Namespace) -> None:
             records = mean_records(records, _readers(arguments, others, reverse), linker)
         elif reverse:
             view = _other_view(arguments, reverse[0])
-            records = symmetrize_records(records, reverse[0], view, arguments.symmetrize or _DEFAULT_RULE, linker)
+            records = symmetrize_records(records, reverse[0], view, arguments.symmetrize or DEFAULT_RULE, linker)
         header = _header(arguments, translator, views)
         write_export(arguments.format or "pharaoh", arguments.output, records, header)
 
@@ -329,6 +329,7 @@ def _least_weight(arguments: argparse.Namespace) -> float | None:
 
 
 def _header(arguments: argparse.Namespace, translator: Translator, views: list[View]) -> Header:
+    from nmt.align.links import DEFAULT_RULE
     from nmt.align.pipeline import describe
     from nmt.align.record import View
 
@@ -336,7 +337,7 @@ def _header(arguments: argparse.Namespace, translator: Translator, views: list[V
     links = arguments.links or "argmax" if least is None else f"weight >= {least}"
     others = [run.resolve().name for run in (*arguments.models[1:], *arguments.reverse)]
     if others:
-        links += f", {arguments.symmetrize or _DEFAULT_RULE} with {', '.join(others)}"
+        links += f", {arguments.symmetrize or DEFAULT_RULE} with {', '.join(others)}"
     if arguments.symmetrize == MEAN:
         views = [View(f"{views[0].method}, mean of {1 + len(others)} runs", 0, None, 0)]
     return describe(translator, views, links=links)
@@ -344,7 +345,7 @@ def _header(arguments: argparse.Namespace, translator: Translator, views: list[V
 
 def _gold(path: Path, pairs: list[tuple[str, str]]) -> list[Links]:
     """Gold links of these pairs. UserError for another number of lines, and for a link to a word that is not there."""
-    from nmt.data.pharaoh import read_links
+    from nmt.data.pharaoh import check_inside, read_links
     from nmt.data.words import split_words
 
     gold = read_links(path)
@@ -352,11 +353,7 @@ def _gold(path: Path, pairs: list[tuple[str, str]]) -> list[Links]:
         raise UserError(f"{path} has links of {len(gold)} sentences, and there are {len(pairs)} pairs")
     for number, (links, pair) in enumerate(zip(gold, pairs, strict=True), start=1):
         sources, targets = (len(split_words(line)) for line in pair)
-        for s, t in sorted(links.possible):
-            if s >= sources or t >= targets:
-                raise UserError(
-                    f"{path}, line {number}: link {s}-{t} lies outside a pair of {sources} and {targets} words"
-                )
+        check_inside(links, sources, targets, f"{path}, line {number}")
     return gold
 
 

@@ -108,16 +108,14 @@ class Drawing(NamedTuple):
 
     def _outlines(self, line: int, record: Record) -> list[Outline]:
         from nmt.align.heatmap import outline_pieces, outline_words
+        from nmt.data.pharaoh import check_inside
 
         if self.gold is None:
             return []
         if line > len(self.gold):
             raise UserError(f"{self.gold_file} has {len(self.gold)} lines: none for line {line} of the export")
-        gold, sizes = self.gold[line - 1], (len(record.source_words), len(record.target_words))
-        for s, t in sorted(gold.possible):
-            if s >= sizes[0] or t >= sizes[1]:
-                pair = f"a pair of {sizes[0]} and {sizes[1]} words"
-                raise UserError(f"{self.gold_file}, line {line}: link {s}-{t} lies outside {pair}")
+        gold = self.gold[line - 1]
+        check_inside(gold, len(record.source_words), len(record.target_words), f"{self.gold_file}, line {line}")
         if self.pieces:
             return outline_pieces(gold, record.source_pieces.word, record.target_pieces.word)
         return outline_words(gold)

@@ -231,19 +231,18 @@ def _score_sections(material: Material) -> list[Block]:
     from nmt.align.diagnostics import Measure
     from nmt.align.document import Heading
     from nmt.align.report import length_section, measure_table
-    from nmt.compare.lengths import choose_bins, source_lengths
+    from nmt.compare.lengths import bleu_of_bins, choose_bins, source_lengths
     from nmt.evaluate.scores import bleu, chrf
 
     sentences = material.sentences
-    texts = [(one.translation, one.reference or "") for one in sentences]
-    scores = [score([text for text, _ in texts], [[wanted for _, wanted in texts]]) for score in (bleu, chrf)]
+    translations = [one.translation for one in sentences]
+    references = [one.reference or "" for one in sentences]
+    scores = [score(translations, [references]) for score in (bleu, chrf)]
     found = [Measure(one.name, one.score, "0 to 100", f"of all lines, by sacrebleu: {one.signature}") for one in scores]
     lengths = source_lengths([one.source for one in sentences])
-    groups: list[tuple[str, int, float | None]] = []
-    for group in choose_bins(lengths):
-        chosen = [pair for pair, length in zip(texts, lengths, strict=True) if group.first <= length <= group.last]
-        score = bleu([text for text, _ in chosen], [[wanted for _, wanted in chosen]]).score if chosen else None
-        groups.append((str(group), group.sentences, score))
+    bins = choose_bins(lengths)
+    found_of_bins = bleu_of_bins(lengths, references, translations, bins)
+    groups = [(str(group), group.sentences, score) for group, score in zip(bins, found_of_bins, strict=True)]
     return [Heading(2, "Translation"), measure_table(found), *length_section(groups)]
 
 

@@ -66,7 +66,13 @@ def source_lengths(sources: Sequence[str]) -> list[int]:
 def bleu_by_length(run: Run, bins: Sequence[Bin]) -> list[float | None]:
     """Corpus BLEU of the test sentences in each bin; None for a bin without any."""
     sources, references, translations = read_test(run)
-    lengths = source_lengths(sources)
+    return bleu_of_bins(source_lengths(sources), references, translations, bins)
+
+
+def bleu_of_bins(
+    lengths: Sequence[int], references: Sequence[str], translations: Sequence[str], bins: Sequence[Bin]
+) -> list[float | None]:
+    """The same of these sentences."""
     scores: list[float | None] = []
     for one in bins:
         places = [place for place, length in enumerate(lengths) if one.first <= length <= one.last]

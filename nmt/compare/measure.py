@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from nmt.align.export import read_export
 from nmt.align.matrix import AlignmentMatrix
+from nmt.align.signs import row_entropies, row_shares
 from nmt.model.assemble import assemble
 from nmt.run import Run
 
@@ -55,7 +55,8 @@ def mean_entropy(matrices: Iterable[AlignmentMatrix]) -> float | None:
     A row is divided by its sum first, and EOS's column is one of the s; EOS's own row is left out, and so are rows of
     zeros. 0: every word reads one word alone. None where there are no weights.
     """
-    rows = [_row_entropies(matrix.weights[:-1].astype(np.float64)) for matrix in matrices]
+    shares = [row_shares(matrix.weights) for matrix in matrices]
+    rows = [row_entropies(one[one.any(axis=1)]) for one in shares]
     entropies = np.concatenate(rows) if rows else np.zeros(0)
     return float(entropies.mean()) if entropies.size else None
 
@@ -73,11 +74,3 @@ def count_parameters(run: Run) -> int:
     with torch.device("meta"):
         model = assemble(run.config(), source_vocabulary=len(source), target_vocabulary=len(target))
     return sum(parameter.numel() for parameter in model.parameters())
-
-
-def _row_entropies(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    sums = weights.sum(axis=1, keepdims=True)
-    shares = (weights / np.where(sums > 0, sums, 1))[sums[:, 0] > 0]
-    logs = np.log(np.where(shares > 0, shares, 1))
-    entropies: NDArray[np.float64] = -(shares * logs).sum(axis=1)
-    return entropies

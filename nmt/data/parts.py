@@ -8,7 +8,7 @@ from typing import Literal
 
 from nmt.config import DataConfig, FilesConfig
 from nmt.data.corpus import count_lines, hub_pairs, is_blank, read_pairs
-from nmt.data.pharaoh import Links, iterate_links
+from nmt.data.pharaoh import Links, check_inside, iterate_links
 from nmt.data.words import split_words
 from nmt.errors import UserError
 
@@ -81,8 +81,5 @@ def links_of_part(data: DataConfig, part: Part, path: Path) -> Iterator[Links]:
     both = zip(iterate_links(path), part_pairs(data, part), strict=True)
     for number, (links, pair) in enumerate(both, start=1):
         sources, targets = (len(split_words(line)) for line in pair)
-        outside = [f"{s}-{t}" for s, t in sorted(links.possible) if s >= sources or t >= targets]
-        if outside:
-            size = f"{sources} source and {targets} target words, counted from 0"
-            raise UserError(f"{path}, line {number}: the link {outside[0]} lies outside the pair of {size}")
+        check_inside(links, sources, targets, f"{path}, line {number}")
         yield links

@@ -37,6 +37,14 @@ def parse_links(text: str, *, one_based: bool = False) -> Links:
     )
 
 
+def check_inside(links: Links, sources: int, targets: int, where: str) -> None:
+    """UserError, which begins with `where`, for a link to a word that a pair of so many words does not have."""
+    for s, t in sorted(links.possible):
+        if s >= sources or t >= targets:
+            size = f"{sources} source and {targets} target words, counted from 0"
+            raise UserError(f"{where}: the link {s}-{t} lies outside the pair of {size}")
+
+
 def format_links(links: Iterable[tuple[int, int]]) -> str:
     """The links as `s-t`, sorted, joined by single spaces; no links give an empty text."""
     return " ".join(f"{source}-{target}" for source, target in sorted(links))

@@ -24,6 +24,12 @@ def both(first: Tensor, second: Tensor) -> Tensor:
     return first & second
 
 
+def mean(states: Tensor, valid: Tensor) -> Tensor:
+    """States [B, S, D] -> their mean over the valid positions [B, S]: [B, D]."""
+    share = valid.to(states.dtype) / valid.sum(1, keepdim=True)
+    return (share.unsqueeze(1) @ states).squeeze(1)
+
+
 def hide(energies: Tensor, allowed: Tensor) -> Tensor:
     """Finite energies, far below all others where nothing may be read.
 

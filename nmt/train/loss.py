@@ -22,6 +22,7 @@ from nmt.data.batch import Batch
 from nmt.model import masks
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.interface import CHUNK, LatentDecoder, mix
+from nmt.model.precision import full_precision, product_dtype
 from nmt.train.guided import Guide, link_cross_entropy
 from nmt.train.r_drop import PairLoss, paired, twice
 
@@ -253,17 +254,6 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
     def backward(ctx: Any, *output: Tensor) -> tuple[Tensor | None, ...]:
         gradients = [gradient * output[0] for gradient in ctx.gradients]
         return (*gradients, None, None, None, None)
-
-
-def product_dtype(states: Tensor) -> torch.dtype:
-    """What matrix products of these are made in."""
-    device = states.device.type
-    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else states.dtype
-
-
-def full_precision(logits: Tensor) -> Tensor:
-    """Half-precision logits in float32."""
-    return logits.float() if logits.dtype in (torch.bfloat16, torch.float16) else logits
 
 
 def add_product(total: Tensor, left: Tensor, right: Tensor) -> None:

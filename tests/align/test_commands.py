@@ -261,7 +261,7 @@ def test_a_picture_for_every_line_has_a_number_for_a_name(export: Path) -> None:
         (["--line", "2", "--gold", "gold", "-o", "a.png"], "gold has 1 lines: none for line 2"),
         (
             ["--line", "1", "--gold", "gold", "-o", "a.png"],
-            "gold, line 1: link 9-0 lies outside a pair of 4 and 4 words",
+            "gold, line 1: the link 9-0 lies outside the pair of 4 source and 4 target words, counted from 0",
         ),
     ],
 )

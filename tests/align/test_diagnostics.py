@@ -5,7 +5,7 @@ from math import log
 import numpy as np
 import pytest
 
-from nmt.align.diagnostics import diagnose, measures, monotone_steps, order_tau, row_shares, weight_overlap
+from nmt.align.diagnostics import diagnose, filled_shares, measures, monotone_steps, order_tau, weight_overlap
 from nmt.align.matrix import AlignmentMatrix
 
 
@@ -32,8 +32,8 @@ def test_one_pair() -> None:
 
 
 def test_shares_are_of_sizes_whatever_the_scale_and_sign() -> None:
-    np.testing.assert_allclose(row_shares(matrix((-3, 1, 0), (9, 9, 9))), [[0.75, 0.25, 0]])
-    assert row_shares(BLANK).shape == (0, 1)
+    np.testing.assert_allclose(filled_shares(matrix((-3, 1, 0), (9, 9, 9))), [[0.75, 0.25, 0]])
+    assert filled_shares(BLANK).shape == (0, 1)
 
 
 @pytest.mark.parametrize(

@@ -265,7 +265,10 @@ def test_exports_of_other_lines_are_refused(
     [
         ({"gold": [parse_links("0-0")]}, "there are 1 lines of gold links: none for line 2 of the export"),
         ({"references": ["x"] * 3}, "there are 3 lines of references but the export has 2"),
-        ({"gold": [parse_links("0-0"), parse_links("3-0")]}, "line 2: the gold link 3-0 lies outside the pair of 2"),
+        (
+            {"gold": [parse_links("0-0"), parse_links("3-0")]},
+            "gold links, line 2: the link 3-0 lies outside the pair of 2",
+        ),
     ],
 )
 def test_what_does_not_fit_the_lines_is_refused(

@@ -157,7 +157,10 @@ def test_a_directory_gets_a_markdown_page_and_its_pictures() -> None:
         (["own.npz", "-o", "a.md", "--source", "src"], "--source is for a RUN"),
         (["own.npz", "-o", "a.md", "--reference", "short"], "short has 1 lines but own.npz has 5"),
         (["own.npz", "-o", "a.md", "--gold", "short"], "short has 1 lines but own.npz has 5"),
-        (["own.npz", "-o", "a.md", "--gold", "outside"], "line 1: link 9-0 lies outside a pair of 2 and 2 words"),
+        (
+            ["own.npz", "-o", "a.md", "--gold", "outside"],
+            "line 1: the link 9-0 lies outside the pair of 2 source and 2 target words, counted from 0",
+        ),
         (["own.npz", "-o", "a.md", "--against", "other.jsonl"], "other.jsonl, line 2: another pair"),
         (["gone", "-o", "a.md"], "gone: there is no such file"),
         (["run", "-o", "a.md"], "run: this is no run"),
@@ -236,4 +239,7 @@ def test_gold_of_a_run_is_of_its_references(
     assert any(text.startswith("line 4: AER") for text in page.text)
     Path("links").write_text("\n\n\n0-2\n\n", encoding="utf-8")
     assert main(["report", "run", "--gold", "links", "-o", "a.md"]) == 2
-    assert "gold links, line 4: link 0-2 lies outside a pair of 1 and 2 words" in capsys.readouterr().err
+    assert (
+        "gold links, line 4: the link 0-2 lies outside the pair of 1 source and 2 target words, counted from 0"
+        in capsys.readouterr().err
+    )

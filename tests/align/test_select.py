@@ -149,7 +149,10 @@ def test_the_command_ranks_by_agreement_and_records_in_both(capsys: pytest.Captu
         (["--gold", "gold", "-o", "out"], "--output does not go with --select"),
         (["--gold", "t"], "t, line 1: 'im' is not a link"),
         (["--gold", "short"], "short has links of 1 sentences, and there are 3 pairs"),
-        (["--gold", "wide"], "wide, line 3: link 2-0 lies outside a pair of 2 and 2 words"),
+        (
+            ["--gold", "wide"],
+            "wide, line 3: the link 2-0 lies outside the pair of 2 source and 2 target words, counted from 0",
+        ),
     ],
 )
 def test_mistakes_are_told_in_a_line(flags: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

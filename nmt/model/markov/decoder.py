@@ -26,6 +26,7 @@ from nmt.model.dropout import Dropout
 from nmt.model.embedding import Embedding, Projection
 from nmt.model.interface import DecoderOutput, EncoderSizes, Memory, Step, map_tensors, mix, select
 from nmt.model.markov.emission import emissions
+from nmt.model.precision import full_precision
 
 _LEAST = 1e-30  # a probability that the logarithm survives
 
@@ -120,10 +121,11 @@ class HiddenMarkovDecoder(nn.Module):
     def step(self, token: Tensor, state: MarkovState, prepared: MarkovPrepared) -> Step:
         """Tokens [N] -> output for the position after them (T = 1) and the next state; the first token is BOS."""
         sentence = torch.arange(len(prepared.states), device=token.device)
-        own = select(prepared, sentence.repeat_interleave(len(token) // len(sentence)))
+        beam = len(token) // len(sentence)
+        own = select(prepared, sentence.repeat_interleave(beam)) if beam > 1 else prepared
         logits = (own.states @ self.projection.weight[token].unsqueeze(-1)).squeeze(-1)  # [N, S]
         emission = logits + self.projection.bias[token].unsqueeze(1) - state.total
-        seen, _ = self.observe(emission.exp(), state.ahead, own)
+        seen, _ = self.observe(emission.exp(), self.prior(state.ahead, own), state.ahead, own)
         ahead = torch.where((state.position > 0).unsqueeze(1), seen, state.ahead)
         output = self.output(self.prior(ahead, own).unsqueeze(1), own)
         return Step(output, MarkovState(ahead, state.total, state.position + 1))
@@ -171,18 +173,18 @@ class HiddenMarkovDecoder(nn.Module):
         ahead = prepared.first
         priors, seen = [self.prior(ahead, prepared)], []
         for emitted in likely.unbind(1):
-            ahead, prob = self.observe(emitted, ahead, prepared)
+            ahead, prob = self.observe(emitted, priors[-1], ahead, prepared)
             priors.append(self.prior(ahead, prepared))
             seen.append(prob)
         log_probs = torch.stack(seen, 1).log() + peak.squeeze(-1) if seen else peak.squeeze(-1)
         return torch.stack(priors, 1), log_probs
 
-    def observe(self, likely: Tensor, ahead: Tensor, prepared: MarkovPrepared) -> tuple[Tensor, Tensor]:
+    def observe(self, likely: Tensor, prior: Tensor, ahead: Tensor, prepared: MarkovPrepared) -> tuple[Tensor, Tensor]:
         """A token is seen that position s emits with `likely` [N, S] -> `ahead` after it, and its probability [N].
 
         Either a word was read, and the next jump leaves it; or EOS was, and the jump that was due stays due.
         """
-        joint = self.prior(ahead, prepared) * likely
+        joint = prior * likely
         prob = joint.sum(-1, keepdim=True).clamp_min(_LEAST)
         jumped = torch.bmm((joint * prepared.words).unsqueeze(1), prepared.jumps).squeeze(1)
         unread = (joint * prepared.ends).sum(-1, keepdim=True)
@@ -204,11 +206,6 @@ class HiddenMarkovDecoder(nn.Module):
             self_weights=priors.new_zeros(rows, 0, 0, steps, steps),
             losses={},
         )
-
-
-def full_precision(x: Tensor) -> Tensor:
-    """Half precision in float32: sums of probabilities need it."""
-    return x.float() if x.dtype in (torch.bfloat16, torch.float16) else x
 
 
 def _softmax(energies: Tensor, allowed: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from nmt.model.interface import CHUNK
+from nmt.model.precision import product_dtype
 
 
 def emissions(states: Tensor, weight: Tensor, bias: Tensor, target: Tensor) -> Tensor:
@@ -28,7 +29,7 @@ class _Emissions(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, states: Tensor, weight: Tensor, bias: Tensor, target: Tensor) -> Tensor:
-        ctx.dtype = dtype = _product_dtype(states)
+        ctx.dtype = dtype = product_dtype(states)
         found = states.new_empty(*target.shape, states.shape[1])
         totals = states.new_empty(states.shape[:2])
         with torch.autocast(states.device.type, enabled=False):
@@ -70,9 +71,3 @@ def _chunks(states: Tensor) -> list[slice]:
 def _columns(target: Tensor, states: Tensor) -> Tensor:
     """Ids [b, T] for every source position: [b, S, T]."""
     return target.unsqueeze(1).expand(-1, states.shape[1], -1)
-
-
-def _product_dtype(states: Tensor) -> torch.dtype:
-    """What matrix products of these are made in."""
-    device = states.device.type
-    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else states.dtype

@@ -40,11 +40,10 @@ class LexicalEncoder(nn.Module):
         rows, width, _ = embedded.shape
         valid = masks.valid_mask(lengths, width)
         states = self.dropout(embedded)
-        share = valid.to(states.dtype) / lengths.unsqueeze(1)
         return Memory(
             states=states,
             valid=valid,
-            summary=(share.unsqueeze(1) @ states).squeeze(1),
+            summary=masks.mean(states, valid),
             final=states.new_zeros(rows, *self.final_shape),
             weights=states.new_zeros(rows, 0, 0, width, width),
         )

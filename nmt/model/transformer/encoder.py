@@ -108,11 +108,10 @@ class TransformerEncoder(nn.Module):
             if number in weights_of:
                 kept.append(weights)
         x = self.norm(x)
-        share = valid.to(x.dtype) / lengths.unsqueeze(1)
         return Memory(
             states=x,
             valid=valid,
-            summary=(share.unsqueeze(1) @ x).squeeze(1),
+            summary=masks.mean(x, valid),
             final=x.new_zeros(rows, *self.final_shape),
             weights=torch.stack(kept, dim=1) if kept else x.new_zeros(rows, 0, 0, size, size),
         )
