@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
-
+SCRIPTS = str(Path(__file__).parents[1] / "scripts")
+sys.path.insert(0, SCRIPTS)
 import bench_align
+
+sys.path.remove(SCRIPTS)
 
 from nmt.compose import compose
 from nmt.experiment import check_settings

@@ -85,8 +85,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--symmetrize",
         choices=(*RULES, MEAN),
         metavar="RULE",
-        help=f"how the links of both directions become one set: {', '.join(RULES)} (default: {DEFAULT_RULE}); or "
-        f"{MEAN}: links by the mean of all runs' weights over words (unless said otherwise, of {MEAN_THRESHOLD} or more)",
+        help="how the links of both directions become one set: "
+        f"{', '.join(RULES)} (default: {DEFAULT_RULE}); or {MEAN}: links by the mean of all runs' weights over words "
+        f"(unless said otherwise, of {MEAN_THRESHOLD} or more)",
     )
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument(
