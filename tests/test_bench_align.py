@@ -18,7 +18,8 @@ from tests.laws.models import CORPUS
 def load_script() -> ModuleType:
     """The script, which lies beside the package and not in it."""
     spec = spec_from_file_location("bench_align", Path(__file__).parents[1] / "scripts" / "bench_align.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
