@@ -17,7 +17,7 @@ from typing import Any
 from nmt.config import check_keys, nearest, read_plain
 from nmt.errors import UserError
 
-ALLOWED = ("nmt.model.", "nmt.train.", "torch.nn.", "torch.optim.")
+ALLOWED = ("nmt.data.", "nmt.model.", "nmt.train.", "torch.nn.", "torch.optim.")
 
 
 def build(leaf: Mapping[str, Any], path: str, **given: Any) -> Any:
@@ -55,8 +55,10 @@ def find(leaf: Mapping[str, Any], path: str) -> Any:
 
 
 def _argument(value: Any, path: str) -> Any:
-    if isinstance(value, Mapping) and "_target_" in value:
-        return functools.partial(build, value, path)
+    if isinstance(value, Mapping):
+        if "_target_" in value:
+            return functools.partial(build, value, path)
+        return {key: _argument(inner, f"{path}.{key}") for key, inner in value.items()}
     return value
 
 

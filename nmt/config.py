@@ -28,48 +28,74 @@ def require(holds: bool, key: str, value: object, allowed: str) -> None:
 
 
 @dataclass(frozen=True)
-class FilesConfig:
-    """The two files of a part of the corpus: sentence i of one is sentence i of the other.
+class AboutConfig:
+    """What people should know of a corpus before they use it: its licence, where it comes from, how large it is."""
 
-    links: a Pharaoh file of the pairs' gold word links, counted from 0 (None: there is none).
-    """
-
+    licence: str
     source: str
-    target: str
-    links: str | None = None
+    size: str
 
 
 @dataclass(frozen=True)
-class HubConfig:
-    """A data set on the Hugging Face hub (or a folder in its layout), and its splits."""
+class FiltersConfig:
+    """Which training pairs are left out, besides those with a blank side; development and test data stay whole.
 
-    path: str
-    train: str
-    valid: str
-    test: str
-    name: str | None = None
+    max_pieces, max_words: of either side. max_ratio: of the pieces of the longer side to those of the shorter.
+    identical: both sides are the same text. duplicates: the pair has come before. overlap: a development or test pair
+    has the same source or the same target. script: a side whose letters are mostly of another script than that side of
+    the corpus. language: a side that the other side's language explains better. characters: control characters, U+FFFD,
+    private and unassigned ones. dropped: a file for the pairs left out, with the reasons. None and false: off.
+    """
+
+    max_pieces: int | None = 100
+    max_words: int | None = None
+    max_ratio: float | None = None
+    identical: bool = False
+    duplicates: bool = False
+    overlap: bool = False
+    script: bool = False
+    language: bool = False
+    characters: bool = False
+    dropped: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("max_pieces", "max_words"):
+            value = getattr(self, name)
+            require(value is None or value > 0, f"data.filters.{name}", value, "null (off) or a positive number")
+        ratio = self.max_ratio
+        require(ratio is None or ratio >= 1, "data.filters.max_ratio", ratio, "null (off) or a number from 1 on")
 
 
 @dataclass(frozen=True)
 class DataConfig:
-    """The corpus: files where `root` is given, else the hub. max_length: longest training pair, in pieces a side."""
+    """The corpus. train, valid and test (None: there is none) name classes of nmt.data.corpora; root is for them to
+    refer to. streaming: training pairs are read and encoded as they are needed, and never all of them kept; they are
+    drawn at random from the next shuffle_buffer of them."""
 
     source_language: str
     target_language: str
-    root: str | None
-    train: FilesConfig
-    valid: FilesConfig
-    test: FilesConfig | None
-    hub: HubConfig | None
-    max_length: int
+    train: Leaf
+    valid: Leaf
+    test: Leaf | None
+    filters: FiltersConfig
+    root: str | None = None
+    about: AboutConfig | None = None
+    streaming: bool = False
+    shuffle_buffer: int = 100_000
 
     def __post_init__(self) -> None:
-        require(self.max_length > 0, "data.max_length", self.max_length, "a positive number of pieces")
+        require(self.shuffle_buffer > 0, "data.shuffle_buffer", self.shuffle_buffer, "a positive number of pairs")
 
 
 @dataclass(frozen=True)
 class TokenizerConfig:
-    """SentencePiece, trained on the training text alone: one model of both sides (`joint`) or one a side."""
+    """SentencePiece, trained on the training text alone: one model of both sides (`joint`) or one a side.
+
+    user_symbols: texts that are always one piece. split_digits: every digit is a piece. sampling: training pairs are
+    cut in random ways (BPE-dropout's probability, or the smoothing of unigram's sampling; 0: off). sentences: how many
+    lines, drawn at random, a vocabulary is learnt from (0: all). source_model, target_model: files of finished
+    SentencePiece models, which are used as they are.
+    """
 
     model_type: Literal["unigram", "bpe", "word", "char"]
     joint: bool
@@ -77,6 +103,18 @@ class TokenizerConfig:
     character_coverage: float
     byte_fallback: bool
     normalization: Literal["nmt_nfkc", "nmt_nfkc_cf", "nfkc", "nfkc_cf", "identity"] = "nmt_nfkc"
+    user_symbols: list[str] = dataclasses.field(default_factory=list)
+    split_digits: bool = False
+    sampling: float = 0.0
+    sentences: int = 0
+    source_model: str | None = None
+    target_model: str | None = None
+
+    def __post_init__(self) -> None:
+        require(0 <= self.sampling < 1, "tokenizer.sampling", self.sampling, "0 (off) to 1")
+        require(self.sentences >= 0, "tokenizer.sentences", self.sentences, "0 (all) or a positive number")
+        both = (self.source_model is None) == (self.target_model is None)
+        require(both, "tokenizer.target_model", self.target_model, "a file if there is a tokenizer.source_model")
 
 
 @dataclass(frozen=True)
@@ -134,9 +172,20 @@ class TrainConfig:
     compile: bool = False
     guided_alignment: str | None = None
     guided_weight: float = 0.05
+    pad_to: int = 1
 
     def __post_init__(self) -> None:
-        counts = ("updates", "batch_tokens", "pool", "accumulate", "valid_every", "log_every", "patience", "bad_steps")
+        counts = (
+            "updates",
+            "batch_tokens",
+            "pool",
+            "accumulate",
+            "valid_every",
+            "log_every",
+            "patience",
+            "bad_steps",
+            "pad_to",
+        )
         for name in counts:
             require(getattr(self, name) > 0, f"train.{name}", getattr(self, name), "a positive number")
         require(self.save_every >= 0, "train.save_every", self.save_every, "0 (when validating) or a positive number")
@@ -274,6 +323,9 @@ def _read(kind: Any, value: Any, path: str) -> Any:
     if origin is dict:
         require(isinstance(value, Mapping), path, value, "a section that names a class")
         return value
+    if origin is list:
+        require(isinstance(value, list), path, value, "a list: [a,b]")
+        return [_read(arguments[0], item, f"{path}[{place}]") for place, item in enumerate(value)]
     return read_plain(kind, value, path)
 
 
@@ -284,7 +336,7 @@ def _read_section(kind: Any, values: Any, path: str) -> Any:
     check_keys(values, fields, path)
     hints = typing.get_type_hints(kind)
     for name, field in fields.items():
-        if name not in values and field.default is dataclasses.MISSING:
+        if name not in values and field.default is field.default_factory is dataclasses.MISSING:
             raise UserError(f"{path + '.' if path else ''}{name} is missing")
     return kind(
         **{name: _read(hints[name], value, f"{path}.{name}" if path else name) for name, value in values.items()}

@@ -33,8 +33,8 @@ from nmt.data.parts import (
     Part,
     check_part,
     has_part,
-    links_file,
     links_of_part,
+    part_corpus,
     part_links,
     part_name,
     part_pairs,
@@ -136,10 +136,10 @@ def make_trainer(
     start = None if resume or config.start is None else Run(Path(config.start))
     source, target = run.tokenizers() if resume else make_tokenizers(config, start, folder, processes)
     links = guiding_links(config, run, processes, resume)
-    store = encode_part(config, "train", source, target, folder, config.data.max_length, links)
+    store = encode_part(config, "train", source, target, folder, config.data.filters.max_pieces, links)
     valid = encode_part(config, "valid", source, target, folder, None)
     read_whole = [valid]
-    if links_file(config.data, "test") is not None:
+    if has_part(config.data, "test") and part_corpus(config.data, "test").links is not None:
         read_whole.append(encode_part(config, "test", source, target, folder, None))
     check_lengths(shape, store, *read_whole)
     if processes.is_first:
@@ -275,7 +275,7 @@ def guiding_links(config: Config, run: Run, processes: Processes, resume: bool) 
         forward, reverse = load(start, settings), load(named, settings)
         with progress("aligning train", unit="pairs") as bar:
             pairs = bar.over(part_pairs(config.data, "train"))
-            count = write_links(run.guided, pairs, forward, reverse, config.data.max_length)
+            count = write_links(run.guided, pairs, forward, reverse, config.data.filters.max_pieces)
         say(f"{run.guided}: {count:,} word links by {start} and {named}, symmetrised by {DEFAULT_RULE}")
     processes.wait()
     return run.guided
@@ -371,7 +371,7 @@ def check_lengths(model: EncoderDecoder, *stores: PairStore) -> None:
             if longest is not None and lengths.max() > longest:
                 raise UserError(
                     f"position.maximum is {longest} and the data have a sentence of {lengths.max()} tokens: raise it "
-                    "or lower data.max_length (which shortens the training data alone)"
+                    "or lower data.filters.max_pieces (which shortens the training data alone)"
                 )
 
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from nmt.align.aer import aer
 from nmt.align.links import Link, symmetrize
-from nmt.data.pharaoh import Links, read_links
+from nmt.data.pharaoh import Links, format_links, read_links
 from nmt.data.words import split_words
 from nmt.progress import say
 
@@ -47,7 +47,7 @@ CORPORA = {
     "bible_nt": Corpus("bible_nt", "nt", "grc", "en"),
     "danish_english": Corpus("danish_english", "da-en", "da", "en"),
 }
-COMMON = ("data=files", "data.test=null", "data.max_length=200", "train.metric=loss", "search.beam_size=1")
+COMMON = ("data=files", "data.test=null", "data.filters.max_pieces=200", "train.metric=loss", "search.beam_size=1")
 SMALL = ("tokenizer.joint=false", "tokenizer.vocabulary_size=4000", "tokenizer.normalization=nmt_nfkc_cf")
 TRANSLATING = (*SMALL, "train.updates=1500", "train.batch_tokens=2048", "train.valid_every=500")
 MODELS: dict[str, tuple[str, ...]] = {
@@ -72,6 +72,7 @@ MODELS: dict[str, tuple[str, ...]] = {
         "model.decoder.dropout=0.3",
     ),
 }
+MODELS["guided"] = (*MODELS["transformer"], "alignment.layer=1", "alignment.head=0", "alignment.full_context=true")
 ALIGNERS = [name for name in MODELS if name.startswith("aligner")]
 ATTRIBUTIONS = ("attention", "gradient", "input_x_gradient", "integrated_gradients", "erasure")
 
@@ -100,8 +101,8 @@ class Bench:
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         return path
 
-    def run(self, name: str, reverse: bool) -> Path:
-        """The run of a model in one direction, trained if it is not there."""
+    def run(self, name: str, reverse: bool, *own: str) -> Path:
+        """The run of a model in one direction, trained if it is not there, with settings of its `own`."""
         path = self.home / (f"{name}_reverse" if reverse else name)
         if (path / "finished").exists():
             return path
@@ -115,7 +116,7 @@ class Bench:
             f"data.train.target={files[target]}",
         ]
         resumed = (path / "checkpoints" / "last.safetensors").exists()
-        settings = [*MODELS[name], *COMMON, *given, *self.settings, f"run={path}"]
+        settings = [*MODELS[name], *COMMON, *given, *own, *self.settings, f"run={path}"]
         self.nmt("train", *([f"resume={path}"] if resumed else settings))
         (path / "finished").touch()
         return path
@@ -221,9 +222,26 @@ def aligners(bench: Bench) -> Iterator[str]:
         yield from bench.both(name, own, turned)
         mean = bench.align([forward], "--reverse", backward, "--symmetrize", "mean", "--threshold", THRESHOLD)
         yield bench.row(f"{name}, mean >= {THRESHOLD}", mean)
+    yield bench.row(f"all aligners, mean >= {THRESHOLD}", all_aligners(bench))
+
+
+def all_aligners(bench: Bench) -> list[set[Link]]:
+    """Links of the mean of all aligners' posteriors."""
     runs, reverse = ([bench.run(name, back) for name in ALIGNERS] for back in (False, True))
-    together = bench.align(runs, "--reverse", *reverse, "--symmetrize", "mean", "--threshold", THRESHOLD)
-    yield bench.row(f"all aligners, mean >= {THRESHOLD}", together)
+    return bench.align(runs, "--reverse", *reverse, "--symmetrize", "mean", "--threshold", THRESHOLD)
+
+
+def guided(bench: Bench) -> Iterator[str]:
+    """Rows of a Transformer whose one head learns the aligners' links and reads with the whole target (Garg 2019)."""
+    links = all_aligners(bench)
+    both = []
+    for reverse, own in ((False, links), (True, turn(links))):
+        file = bench.write("guiding.reverse.links" if reverse else "guiding.links", list(map(format_links, own)))
+        both.append(bench.run("guided", reverse, f"train.guided_alignment={file}"))
+    forward, backward = both
+    yield from bench.both("guided transformer", bench.align([forward]), bench.turned(backward))
+    mean = bench.align([forward], "--reverse", backward, "--symmetrize", "mean", "--threshold", THRESHOLD)
+    yield bench.row(f"guided transformer, mean >= {THRESHOLD}", mean)
 
 
 def translators(bench: Bench, attributions: bool) -> Iterator[str]:
@@ -252,7 +270,9 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, required=True, metavar="FOLDER", help="for our runs, kept")
     parser.add_argument("--peer-python", type=Path, required=True, help="has eflomal and systran-align installed")
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("NMT_DATA", ".")), metavar="FOLDER")
-    parser.add_argument("--translators", action="store_true", help="a Transformer and a recurrent model too")
+    parser.add_argument(
+        "--translators", action="store_true", help="a Transformer and a recurrent model too, and a guided one"
+    )
     parser.add_argument("--attributions", action="store_true", help="and every method of theirs")
     parser.add_argument("settings", nargs="*", metavar="key=value", help="of all our trainings")
     arguments = parser.parse_intermixed_args()
@@ -262,7 +282,7 @@ def main() -> None:
     print("| --- | ---: | ---: | ---: | ---: |")
     rows = [peers(bench), aligners(bench)]
     if arguments.translators or arguments.attributions:
-        rows.append(translators(bench, arguments.attributions))
+        rows += [translators(bench, arguments.attributions), guided(bench)]
     for kind in rows:
         for row in kind:
             print(row, flush=True)

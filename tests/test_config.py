@@ -60,7 +60,7 @@ WRONG = [
     ("search.max_ratio", -1, "search.max_ratio is -1.0"),
     ("search.max_offset", 0, "search.max_offset is 0"),
     ("search.batch_tokens", 0, "search.batch_tokens is 0"),
-    ("data.max_length", 0, "data.max_length is 0"),
+    ("data.filters.max_pieces", 0, "data.filters.max_pieces is 0"),
     ("model.embedding_size", 0, "model.embedding_size is 0"),
     ("model.tied", "both", "model.tied is 'both': allowed is none, output, all"),
     ("model.encoder", "gru", "model.encoder is 'gru': allowed is a section that names a class"),

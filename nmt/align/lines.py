@@ -20,7 +20,7 @@ import numpy as np
 
 from nmt.align.matrix import Weights
 from nmt.align.record import Record
-from nmt.data.corpus import read_lines
+from nmt.data.lines import read_lines
 from nmt.data.pharaoh import format_links
 from nmt.data.words import Pieces
 from nmt.errors import UserError

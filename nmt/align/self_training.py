@@ -34,12 +34,12 @@ def check_opposite(path: Path, data: DataConfig) -> None:
 
 
 def write_links(
-    path: Path, pairs: Iterable[tuple[str, str]], forward: Translator, reverse: Translator, max_length: int
+    path: Path, pairs: Iterable[tuple[str, str]], forward: Translator, reverse: Translator, max_pieces: int | None
 ) -> int:
     """A line for each pair, and how many links there are; none for a pair with a blank side, or with more than
-    `max_length` pieces (EOS not counted) on a side, or one that a run's positions do not reach."""
+    `max_pieces` pieces (EOS not counted) on a side, or one that a run's positions do not reach."""
     count = 0
-    chosen = alignable(pairs, forward, reverse, max_length)
+    chosen = alignable(pairs, forward, reverse, max_pieces)
     records = align_records(forward, chosen, [chosen_view(forward, forward.alignment)])
     with open_whole(path) as file:
         for record in symmetrize_records(records, reverse, chosen_view(reverse, reverse.alignment), DEFAULT_RULE):
@@ -49,12 +49,12 @@ def write_links(
 
 
 def alignable(
-    pairs: Iterable[tuple[str, str]], forward: Translator, reverse: Translator, max_length: int
+    pairs: Iterable[tuple[str, str]], forward: Translator, reverse: Translator, max_pieces: int | None
 ) -> Iterator[tuple[str, str]]:
     """The pairs, with a blank one for each that is too long."""
     readers = [
-        (0, forward.source_tokenizer, reach(max_length, forward.model.encoder.longest)),
-        (1, forward.target_tokenizer, reach(max_length, forward.model.decoder.longest)),
+        (0, forward.source_tokenizer, reach(max_pieces, forward.model.encoder.longest)),
+        (1, forward.target_tokenizer, reach(max_pieces, forward.model.decoder.longest)),
         (1, reverse.source_tokenizer, reach(None, reverse.model.encoder.longest)),
         (0, reverse.target_tokenizer, reach(None, reverse.model.decoder.longest)),
     ]
@@ -62,9 +62,9 @@ def alignable(
         yield pair if all(fits(pair[side], tokenizer, most) for side, tokenizer, most in readers) else ("", "")
 
 
-def reach(max_length: int | None, longest: int | None) -> int | None:
+def reach(max_pieces: int | None, longest: int | None) -> int | None:
     """The most pieces that a line may have, of which `longest` counts EOS; None: any number."""
-    limits = [limit for limit in (max_length, None if longest is None else longest - 1) if limit is not None]
+    limits = [limit for limit in (max_pieces, None if longest is None else longest - 1) if limit is not None]
     return min(limits, default=None)
 
 

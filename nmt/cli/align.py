@@ -149,7 +149,7 @@ def _align(arguments: argparse.Namespace) -> None:
     from nmt.align.export import write_export
     from nmt.align.links import DEFAULT_RULE
     from nmt.align.pipeline import align_records, mean_records, symmetrize_records
-    from nmt.data.corpus import count_lines
+    from nmt.data.lines import count_lines
     from nmt.progress import progress
 
     given = _given_pairs(arguments.source, arguments.target)
@@ -174,7 +174,7 @@ def _select(arguments: argparse.Namespace) -> None:
     """A table of the candidates on stdout, best first, and what is chosen."""
     import nmt
     from nmt.align.select import keep_choice, rank_by_agreement, rank_by_gold
-    from nmt.data.corpus import read_pairs
+    from nmt.data.lines import read_pairs
     from nmt.run import Run
 
     pairs = list(read_pairs(arguments.source, arguments.target))
@@ -208,8 +208,8 @@ def _faithfulness(arguments: argparse.Namespace) -> None:
     from nmt.align.extract import chosen_view
     from nmt.align.faithfulness import compare, summarise
     from nmt.align.pipeline import align_records
-    from nmt.data.corpus import count_lines, read_pairs
     from nmt.data.files import open_whole
+    from nmt.data.lines import count_lines, read_pairs
     from nmt.progress import progress
 
     pairs = read_pairs(arguments.source, arguments.target)
@@ -293,7 +293,7 @@ def _readers(arguments: argparse.Namespace, others: list[Translator], reverse: l
 
 
 def _given_pairs(source: Path, target: Path | None) -> Iterator[tuple[str, str]] | None:
-    from nmt.data.corpus import count_lines, read_pairs
+    from nmt.data.lines import count_lines, read_pairs
 
     if target is None:
         count_lines(source)  # a file that cannot be read is told of before the model is loaded
@@ -305,7 +305,7 @@ def _own_translations(
     translator: Translator, views: list[View], source: Path, linker: Linker, advance: Callable[[int], None]
 ) -> Iterator[Record]:
     from nmt.align.pipeline import translation_records
-    from nmt.data.corpus import read_lines
+    from nmt.data.lines import read_lines
 
     lines, first = read_lines(source), 0
     while chunk := list(islice(lines, _LINES_AT_ONCE)):

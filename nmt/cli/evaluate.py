@@ -105,7 +105,7 @@ def _score_files(arguments: argparse.Namespace) -> Scores | Comparison:
 
 def _read(systems: Sequence[Path], references: Sequence[Path]) -> tuple[list[list[str]], list[list[str]]]:
     """The lines of all files, which must be equally many and not none."""
-    from nmt.data.corpus import read_lines
+    from nmt.data.lines import read_lines
 
     texts = [list(read_lines(path)) for path in (*systems, *references)]
     for path, text in zip((*systems, *references), texts, strict=True):

@@ -36,7 +36,7 @@ class Known(NamedTuple):
 def run(arguments: argparse.Namespace) -> int:
     """Find the exports, write the page."""
     from nmt.align.inspector import write_inspector
-    from nmt.data.corpus import read_lines
+    from nmt.data.lines import read_lines
     from nmt.data.pharaoh import read_links
 
     first = _side(arguments.export)

@@ -42,6 +42,7 @@ COMMANDS = {
     "heatmap": Command("picture of alignments: a sentence, heads, runs side by side", "none"),
     "inspect": Command("one offline HTML page of all alignments", "none"),
     "report": Command("one page of diagnostics over a test set", "none"),
+    "data": Command("look after corpora: check, fetch, list", "after"),
     "average": Command("a new run with the mean of a run's kept weights", "none"),
     "compare": Command("train an experiment in several kinds and compare them", "after"),
 }

@@ -133,7 +133,7 @@ def _of_test_set(arguments: argparse.Namespace) -> Material:
     from nmt.align.export import read_export, read_header
     from nmt.align.record import find_export
     from nmt.align.report import Sentence
-    from nmt.data.corpus import read_lines
+    from nmt.data.lines import read_lines
     from nmt.data.parts import has_part, part_links, part_pairs
     from nmt.run import Run
 
@@ -168,7 +168,7 @@ def _of_new_lines(arguments: argparse.Namespace) -> Material:
     from nmt.align.extract import chosen_view
     from nmt.align.pipeline import describe, translation_records
     from nmt.align.report import Sentence
-    from nmt.data.corpus import read_pairs
+    from nmt.data.lines import read_pairs
     from nmt.progress import progress
 
     pairs = list(read_pairs(arguments.source, arguments.reference))
@@ -210,7 +210,7 @@ def _reading(run: Path, pairs: Sequence[tuple[str, str]]) -> Callable[[], Iterat
 
 
 def _lines(path: Path, count: int, other: Path) -> list[str]:
-    from nmt.data.corpus import read_lines
+    from nmt.data.lines import read_lines
 
     lines = list(read_lines(path))
     if len(lines) != count:

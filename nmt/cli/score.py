@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """A line a pair: the natural logarithm of p(target, EOS | source); 0 for a pair with a blank side."""
     import nmt
-    from nmt.data.corpus import count_lines, read_pairs
+    from nmt.data.lines import count_lines, read_pairs
     from nmt.progress import progress
 
     pairs = read_pairs(arguments.source, arguments.target)

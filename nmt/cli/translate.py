@@ -36,8 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Translate what is read, a thousand lines at a time."""
     import nmt
-    from nmt.data.corpus import decode_lines, open_binary
     from nmt.data.files import open_whole
+    from nmt.data.lines import decode_lines, open_binary
     from nmt.progress import progress
 
     with ExitStack() as open_files:
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def count_all(files: Sequence[Path]) -> int | None:
     """The lines of all files; None for stdin and for pipes, which can be read but once."""
-    from nmt.data.corpus import count_lines
+    from nmt.data.lines import count_lines
 
     return sum(map(count_lines, files)) if files and all(file.is_file() for file in files) else None
 

@@ -76,7 +76,7 @@ class Comparison:
                 if config.data not in corpora:
                     corpora.append(config.data)
                     _check_corpus(config)
-                if config.data.test != corpora[0].test or config.data.hub != corpora[0].hub:
+                if config.data.test != corpora[0].test:
                     raise UserError(
                         "data.test differs from the first cell's: scores of two test sets can't be compared"
                     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from nmt.data.corpus import read_lines
+from nmt.data.lines import read_lines
 from nmt.data.parts import part_pairs
 from nmt.data.words import split_words
 from nmt.errors import UserError

@@ -5,33 +5,12 @@ A filter judges a pair as a whole, so that a line left out on one side never shi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import repeat
 
-from nmt.data.corpus import is_blank
-
-WordLinks = Collection[tuple[int, int]]  # of one pair: (source word, target word), from 0
-
-
-@dataclass(frozen=True)
-class TextPair:
-    """Two lines, their number (from 0) in the corpus, and their word links where attention is to be guided."""
-
-    index: int
-    source: str
-    target: str
-    links: WordLinks = ()
-
-
-@dataclass(frozen=True)
-class IdPair:
-    """The same pair as piece ids, without BOS and EOS; links of pieces as s, t, s, t, ..."""
-
-    index: int
-    source: list[int]
-    target: list[int]
-    links: Collection[int] = ()
+from nmt.data.lines import is_blank
+from nmt.data.pairs import IdPair, TextPair, WordLinks
 
 
 @dataclass

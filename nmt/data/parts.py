@@ -1,4 +1,4 @@
-"""The parts of a configured corpus: which files or hub split a part is, its pairs, and their gold word links."""
+"""The parts of a configured corpus: what each is read from, its pairs, and their gold word links."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from nmt.config import DataConfig, FilesConfig
-from nmt.data.corpus import count_lines, hub_pairs, is_blank, read_pairs
+from nmt.build import build
+from nmt.config import DataConfig, Leaf
+from nmt.data.corpora.corpus import Corpus, Pair
+from nmt.data.lines import count_lines, is_blank
 from nmt.data.pharaoh import Links, check_inside, iterate_links
 from nmt.data.words import split_words
 from nmt.errors import UserError
@@ -20,34 +22,31 @@ def has_part(data: DataConfig, part: Part) -> bool:
     return getattr(data, part) is not None
 
 
-def part_name(data: DataConfig, part: Part) -> str:
-    """How people know the part: its files, or its split on the hub."""
-    if data.root is None and data.hub is not None:
-        return f"{data.hub.path}:{getattr(data.hub, part)}"
-    files: FilesConfig = getattr(data, part)
-    return f"{part} ({files.source}, {files.target})"
-
-
-def part_pairs(data: DataConfig, part: Part) -> Iterator[tuple[str, str]]:
-    """The part's pairs in order, from files where `data.root` is given and otherwise from the hub."""
-    if data.root is None and data.hub is not None:
-        return hub_pairs(
-            data.hub.path,
-            split=getattr(data.hub, part),
-            source_language=data.source_language,
-            target_language=data.target_language,
-            name=data.hub.name,
-        )
-    files: FilesConfig | None = getattr(data, part)
-    if files is None:
+def part_corpus(data: DataConfig, part: Part) -> Corpus:
+    """What the part is read from. UserError where it is not given, or its section does not describe a corpus."""
+    leaf: Leaf | None = getattr(data, part)
+    if leaf is None:
         raise UserError(f"data.{part} is not given")
-    return read_pairs(Path(files.source), Path(files.target))
+    corpus = build(leaf, f"data.{part}", source_language=data.source_language, target_language=data.target_language)
+    if not isinstance(corpus, Corpus):
+        raise UserError(f"data.{part}._target_ is {leaf['_target_']!r}: this is no class of nmt.data.corpora")
+    return corpus
+
+
+def part_name(data: DataConfig, part: Part) -> str:
+    """How people know the part."""
+    return f"{part} ({part_corpus(data, part).name})"
+
+
+def part_pairs(data: DataConfig, part: Part) -> Iterator[Pair]:
+    """The part's pairs in order."""
+    return part_corpus(data, part).pairs()
 
 
 def check_part(data: DataConfig, part: Part) -> None:
     """Read the part once, so that what is wrong with its text is told before any training and not after it.
 
-    UserError: whatever `read_pairs`, `hub_pairs` and `part_links` raise; no pair with text on both sides.
+    UserError: whatever `Corpus.pairs` and `part_links` raise; no pair with text on both sides.
     """
     filled = sum(not (is_blank(source) or is_blank(target)) for source, target in part_pairs(data, part))
     if not filled:
@@ -55,18 +54,12 @@ def check_part(data: DataConfig, part: Part) -> None:
     part_links(data, part)
 
 
-def links_file(data: DataConfig, part: Part) -> str | None:
-    """The file of the part's gold links, None where the configuration names none."""
-    files: FilesConfig | None = getattr(data, part)
-    return None if files is None else files.links
-
-
 def part_links(data: DataConfig, part: Part) -> list[Links] | None:
     """The gold links of the part's pairs, in order; None where the configuration names no file of them.
 
     UserError: whatever `links_of_part` raises.
     """
-    file = links_file(data, part)
+    file = part_corpus(data, part).links
     return None if file is None else list(links_of_part(data, part, Path(file)))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from nmt.data.corpus import read_lines
+from nmt.data.lines import read_lines
 from nmt.errors import UserError
 
 FIELD = re.compile(r"([0-9]+)([-p?])([0-9]+)")

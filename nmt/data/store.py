@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from nmt.data.batch import Batch, Ints, make_batch
-from nmt.data.filters import IdPair, Report, TextPair, WordLinks, drop_blanks, drop_unfit
+from nmt.data.filters import Report, drop_blanks, drop_unfit
+from nmt.data.pairs import IdPair, TextPair, WordLinks
 from nmt.data.tokenizer import Tokenizer
 from nmt.data.words import line_pieces
 from nmt.errors import UserError

@@ -16,8 +16,8 @@ from typing import Literal, get_args
 
 import sentencepiece
 
-from nmt.data.corpus import is_blank
 from nmt.data.files import write_atomically
+from nmt.data.lines import is_blank
 from nmt.data.special import BOS, EOS, PAD, UNK
 from nmt.errors import UserError
 

@@ -91,7 +91,9 @@ class Updater:
                     parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
             return
         if len(rows) == 1:
-            raise UserError("memory does not suffice for one sentence pair: lower data.max_length or the model's sizes")
+            raise UserError(
+                "memory does not suffice for one sentence pair: lower data.filters.max_pieces or the model's sizes"
+            )
         say(f"memory does not suffice for {len(rows)} pairs at once: the batch is split in two")
         if self.device.type == "cuda":
             torch.cuda.empty_cache()

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from nmt.data.corpus import read_pairs
+from nmt.data.lines import read_pairs
 from nmt.data.special import EOS, PAD
 from nmt.data.tokenizer import Tokenizer
 from nmt.run import Run

@@ -47,7 +47,7 @@ def by_corpus(pairs: list[corpus.Pair]) -> list[Point]:
 
 def by_length(pairs: list[corpus.Pair]) -> list[Point]:
     """Neighbours joined into ever longer sentences of the same words."""
-    more = ("data.max_length=10000",)
+    more = ("data.filters.max_pieces=10000",)
     return [Point(f"{count} joined", corpus.joined(pairs, count), more=more) for count in (1, 2, 4, 8, 16)]
 
 

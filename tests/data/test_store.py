@@ -13,8 +13,8 @@ from pyarrow.ipc import RecordBatchFileWriter
 
 from nmt.data import store
 from nmt.data.batch import make_batch
-from nmt.data.corpus import read_lines
 from nmt.data.filters import Report, WordLinks
+from nmt.data.lines import read_lines
 from nmt.data.store import PairStore, encode_pairs
 from nmt.data.tokenizer import ModelType, Tokenizer
 from nmt.data.words import line_pieces, split_words

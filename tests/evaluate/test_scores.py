@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.data.corpus import read_lines
+from nmt.data.lines import read_lines
 from nmt.errors import UserError
 from nmt.evaluate.scores import bleu, chrf, evaluate, ter
 

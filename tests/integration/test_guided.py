@@ -187,7 +187,7 @@ def test_two_runs_make_the_links(short: Path, linked: Path, tmp_path: Path) -> N
     pairs = [list(read(linked / f"rev.train.{side}")) for side in ("src", "trg")]
     pairs[0][3] = ""
     corpus = [write(tmp_path / f"own.{side}", *lines) for side, lines in zip(("src", "trg"), pairs, strict=True)]
-    own = [f"data.train.source={corpus[0]}", f"data.train.target={corpus[1]}", "data.max_length=8"]
+    own = [f"data.train.source={corpus[0]}", f"data.train.target={corpus[1]}", "data.filters.max_pieces=8"]
     wanted = tmp_path / "wanted.links"
     done = nmt(
         *("align", first, "--source", corpus[0], "--target", corpus[1], "-o", wanted),

@@ -95,7 +95,7 @@ def test_length_filter_is_of_training_text_alone(toy: Path, tmp_path: Path) -> N
     for part in ("dev", "test"):
         write(tmp_path / f"rev.{part}.src", "ka " * 10 + "lo")
         write(tmp_path / f"rev.{part}.trg", "AK")
-    small = ("tokenizer.vocabulary_size=9", "data.max_length=10")
+    small = ("tokenizer.vocabulary_size=9", "data.filters.max_pieces=10")
     done = train(tmp_path / "run", *data(tmp_path, "rev", "train"), *RECURRENT, *BRIEF, *small)
     assert re.search(r"rev\.train\.trg\): 2 pairs kept, .* 1 dropped for length", done.err)
     assert re.search(r"rev\.dev\.trg\): 1 pairs? kept, .* 0 dropped for length", done.err)

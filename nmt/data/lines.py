@@ -1,13 +1,13 @@
-"""Raw text -> lines and pairs of lines: plain files, one sentence a line, or a data set of the hub.
+"""Raw text -> lines, and pairs of lines of two files.
 
 A line ends at LF and nowhere else, so that line i of our output belongs to line i of the input whatever tool counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from nmt.errors import UserError
 
@@ -60,21 +60,6 @@ def is_blank(line: str) -> bool:
     return not line.strip()
 
 
-def hub_pairs(
-    path: str, *, split: str, source_language: str, target_language: str, name: str | None = None
-) -> Iterator[tuple[str, str]]:
-    """Pairs of a data set of the hub, or of a local folder in its layout, through `datasets.load_dataset`.
-
-    Two layouts: a column `translation` of {language: text}, or one column a language. Text arrives as it is stored,
-    but for line breaks: those at the end are taken off and those inside become spaces, since a sentence is a line.
-    UserError: what cannot be loaded; a language without column, with those there are; an entry that is missing or no
-    string (a number, a date), with its row (from 1).
-    """
-    rows = _load(path, name, split)
-    _check_languages(rows.features, path, source_language, target_language)
-    return _texts(rows, path, source_language, target_language)
-
-
 def open_binary(path: Path) -> BinaryIO:
     """A file, pipe or device to read. UserError: no such file, a directory, not readable."""
     try:
@@ -89,37 +74,3 @@ def _decode(raw: bytes, name: str, number: int) -> str:
     except UnicodeDecodeError as error:
         wrong = error.object[error.start]
         raise UserError(f"{name}, line {number}: not valid UTF-8 (byte 0x{wrong:02x})") from error
-
-
-def _load(path: str, name: str | None, split: str) -> Any:
-    import datasets  # a second of imports that reading files does not need
-
-    datasets.disable_progress_bars()
-    try:
-        return datasets.load_dataset(path, name, split=split)
-    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
-        reason = str(error.__cause__ or error).splitlines() or [type(error).__name__]
-        raise UserError(f"data set {path!r}, split {split!r}: {reason[0]}") from error
-
-
-def _check_languages(features: Mapping[str, Any], path: str, *languages: str) -> None:
-    """Refuse a language that no column has. Where rows of one column differ in kind, only reading them can tell."""
-    nested = features.get("translation", features)
-    known = nested if isinstance(nested, Mapping) else getattr(nested, "languages", languages)
-    for language in languages:
-        if language not in known:
-            where = "column 'translation' of " if "translation" in features else ""
-            raise UserError(f"no {language!r} in {where}data set {path!r}; it has: {', '.join(sorted(known))}")
-
-
-def _texts(rows: Any, path: str, source: str, target: str) -> Iterator[tuple[str, str]]:
-    for number, row in enumerate(rows, start=1):
-        entry = row.get("translation", row)
-        yield _text(entry, source, path, number), _text(entry, target, path, number)
-
-
-def _text(entry: Mapping[str, Any] | None, language: str, path: str, number: int) -> str:
-    text = entry.get(language) if isinstance(entry, Mapping) else None
-    if not isinstance(text, str):
-        raise UserError(f"data set {path!r}, row {number}: {language!r} is {text!r}, which is not text")
-    return text.rstrip("\r\n").replace("\n", " ")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.data.corpus import count_lines, hub_pairs, is_blank, read_lines, read_pairs
+from nmt.data.lines import count_lines, hub_pairs, is_blank, read_lines, read_pairs
 from nmt.errors import UserError
 
 

@@ -1,0 +1,31 @@
+"""A sentence pair on its way from text to a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+WordLinks = Collection[tuple[int, int]]  # of one pair: (source word, target word), from 0
+
+
+@dataclass(frozen=True)
+class TextPair:
+    """Two lines, their number (from 0) in the corpus, their word links where attention is to be guided, and which
+    member (from 0) of a mixture of corpora they are from."""
+
+    index: int
+    source: str
+    target: str
+    links: WordLinks = ()
+    corpus: int = 0
+
+
+@dataclass(frozen=True)
+class IdPair:
+    """The same pair as piece ids, without BOS and EOS; links of pieces as s, t, s, t, ..."""
+
+    index: int
+    source: list[int]
+    target: list[int]
+    links: Collection[int] = ()
+    corpus: int = 0
