@@ -25,6 +25,11 @@ def demo_folder() -> Path:
     return inside if inside.is_dir() else Path(__file__).parent.parent / "data" / "demo"
 
 
+def language_pair(source: str, target: str) -> str:
+    """Two languages as data sets name a pair that has no direction: in alphabetical order."""
+    return "-".join(sorted((source, target)))
+
+
 def compose(overrides: Sequence[str], config_dir: Path | None = None) -> Config:
     """Overrides in Hydra's grammar -> Config; `config_dir` holds groups of the user's own beside ours.
 
@@ -44,6 +49,7 @@ def compose_values(overrides: Sequence[str], config_dir: Path | None = None) -> 
 
     given = [*(_prepare(override, config_dir) for override in overrides), *search_path(config_dir)]
     OmegaConf.register_new_resolver("demo_folder", lambda: str(demo_folder()), replace=True)
+    OmegaConf.register_new_resolver("language_pair", language_pair, replace=True)
     try:
         with initialize_config_dir(config_dir=str(config_folder().resolve()), version_base="1.3"):
             composed = hydra_compose(PRIMARY, overrides=given)

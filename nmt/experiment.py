@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -21,12 +21,12 @@ from nmt.align.error import alignment_error
 from nmt.align.export import write_export
 from nmt.align.extract import chosen_view
 from nmt.align.links import DEFAULT_RULE
+from nmt.align.methods.posterior import check_choice
 from nmt.align.pipeline import describe, translation_records
 from nmt.align.record import Record
 from nmt.align.self_training import check_opposite, write_links
 from nmt.build import build
-from nmt.compose import override_values
-from nmt.config import AlignmentConfig, Config, read_config
+from nmt.config import AlignmentConfig, Config
 from nmt.data.files import write_atomically
 from nmt.data.filters import Report
 from nmt.data.parts import (
@@ -50,7 +50,7 @@ from nmt.model.interface import LatentDecoder
 from nmt.model.transformer.decoder import TransformerDecoder
 from nmt.model.transformer.encoder import TransformerEncoder
 from nmt.progress import keep_silent, progress, say
-from nmt.run import SIDES, Run, changed_keys, differences
+from nmt.run import SIDES, Run
 from nmt.train.allocator import keep_freed_memory
 from nmt.train.board import check_installed
 from nmt.train.distributed import Processes, joined
@@ -60,30 +60,6 @@ from nmt.train.perplexity import token_loss
 from nmt.train.summary import summary
 from nmt.translator import Translator, choose_device, load
 
-# What a training that goes on may change: how long and how closely watched, where, and on which copy of the same data.
-RESUMABLE = (
-    "train.updates",
-    "train.patience",
-    "train.valid_every",
-    "train.save_every",
-    "train.log_every",
-    "train.keep_last",
-    "train.keep_best",
-    "train.average",
-    "train.bad_steps",
-    "train.min_delta",
-    "train.max_minutes",
-    "train.tensorboard",
-    "train.guided_alignment",
-    "schedule.updates",
-    "data",
-    "search",
-    "alignment",
-    "device",
-    "threads",
-)
-# What guided alignment trains, and must go on to train.
-GUIDED = ("alignment.layer", "alignment.head", "alignment.shift", "alignment.full_context")
 PARTS: tuple[Part, ...] = ("train", "valid", "test")
 SAMPLES = 2  # validation sentences shown to people
 
@@ -178,29 +154,6 @@ def described(processes: Processes) -> str:
     return f"{several}{torch.get_num_threads()} threads; {processes.device}"
 
 
-def resumed_values(path: Path, overrides: Sequence[str]) -> dict[str, Any]:
-    """The configuration with which the run at `path` goes on: its own, but for what may change. Says what does.
-
-    UserError naming what may not, with both values.
-    """
-    run = Run(path)
-    if not run.config_file.is_file():
-        raise UserError(f"resume={path}: this is no run, it has no config.yaml")
-    before = run.values() | {"run": str(path)}
-    after = override_values(before, overrides)
-    read_config(after)
-    guided = after["train"].get("guided_alignment") is not None
-    for key in changed_keys(before, after):
-        if guided and key in GUIDED:
-            raise UserError(f"{key}: a guided training that goes on can't change it ({differences(before, after)})")
-        if not any(f"{key}.".startswith(f"{one}.") for one in RESUMABLE):
-            changes = differences(before, after)
-            raise UserError(f"{key}: a training that goes on can't change it ({changes}); {', '.join(RESUMABLE)} can")
-    if before != after:
-        say(f"changed: {differences(before, after)}")
-    return after
-
-
 def check_settings(config: Config) -> EncoderDecoder:
     """Build all that the configuration names, without memory; UserError for what does not fit. The model's shape."""
     shape = check_sizes(config)
@@ -211,6 +164,8 @@ def check_settings(config: Config) -> EncoderDecoder:
         raise UserError("alignment.full_context: only train.guided_alignment trains such weights; give it links")
     if isinstance(shape.decoder, LatentDecoder):
         check_likelihood(config)
+    if config.alignment.method == "posterior":
+        check_choice(shape)
     if config.train.tensorboard:
         check_installed()
     sides: tuple[object, object] = (shape.encoder, shape.decoder)

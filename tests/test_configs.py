@@ -62,6 +62,14 @@ def test_a_likelihood_of_whole_targets_is_not_smoothed(setting: str) -> None:
         check_settings(compose([*given, setting]))
 
 
+def test_a_posterior_needs_a_choice() -> None:
+    for given in (["experiment=aligner"], ["attention=hard_marginal", "alignment.method=posterior"]):
+        check_settings(compose([*CORPUS, *given]))
+    for model in ("recurrent", "transformer"):
+        with pytest.raises(UserError, match=r"alignment\.method posterior: this model's attention makes no choice"):
+            check_settings(compose([*CORPUS, f"model={model}", "alignment.method=posterior"]))
+
+
 @pytest.mark.parametrize("model", ["recurrent", "transformer"])
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset_on_every_model(model: str, preset: str) -> None:

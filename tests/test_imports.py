@@ -20,6 +20,7 @@ RANKS = {
     "data": 3,
     "model": 4,
     "run": 4,
+    "settings": 5,
     "search": 5,
     "translator": 6,
     "train": 7,

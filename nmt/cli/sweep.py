@@ -130,14 +130,14 @@ def swept_values(override: str, config_dir: Path | None) -> list[str] | None:
 
 def compose_all(settings: Mapping[str, list[str]], config_dir: Path | None) -> tuple[Path, dict[str, Values]]:
     """The sweep's folder, and name -> configuration of the run in it."""
-    from nmt.cli.train import composed
     from nmt.config import read_config
+    from nmt.settings import composed_values
 
     every: dict[str, Values] = {}
     folders: list[str] = []
     for name, overrides in settings.items():
         with named(name):
-            values = composed(overrides, config_dir)
+            values = composed_values(overrides, config_dir)
             folders.append(read_config(values).run)
         every[name] = values | {"run": str(Path(folders[-1]) / name)}
     if len(set(folders)) > 1:

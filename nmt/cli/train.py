@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from nmt.errors import UserError
 
 SUMMARY = "train a model; ends in test BLEU and an alignment export"
-
-# What `start=RUN` brings: the sections that say what the network and its vocabulary are.
-BROUGHT = ("model", "attention", "wiring", "position", "relative", "tokenizer")
-NAMED_START = re.compile(r"\+*start=(?!null$)", re.IGNORECASE)
-KEY_INSIDE = re.compile(r"\+*\w+(\.\w+)+=")
-# Sections that model.encoder and model.decoder refer to by the same name, and what one has from the other.
-REFERRED = ("attention", "wiring", "position", "relative")
-SELF = "self_attention"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Check all that can be checked first; then data, model, training, test."""
     from nmt.compose import write_config
     from nmt.config import read_config
+    from nmt.settings import composed_values, resumed_values
 
     if {"-m", "--multirun"} & set(arguments.overrides):
         from nmt.cli.sweep import sweep
@@ -53,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         return sweep(arguments.overrides)
     flags, overrides = split_flags(arguments.overrides)
     path, overrides = split_resume(overrides)
-    values = composed(overrides, flags.config_dir) if path is None else resumed(path, overrides)
+    values = composed_values(overrides, flags.config_dir) if path is None else resumed_values(path, overrides)
     config = read_config(values)
     if flags.print_config:
         print(write_config(values), end="")
@@ -63,71 +54,11 @@ def run(arguments: argparse.Namespace) -> int:
     from nmt.train.distributed import own_rank, restarts
 
     if path is None and restarts() and Run(Path(config.run)).last.exists():
-        path, values = Path(config.run), resumed(Path(config.run), [])
+        path, values = Path(config.run), resumed_values(Path(config.run), [])
     scores = run_experiment(values, read_config(values), resume=path is not None)
     if own_rank() == 0:
         print(*([] if scores is None else [scores]), config.run, sep="\n")
     return 0
-
-
-def resumed(path: Path, overrides: Sequence[str]) -> dict[str, Any]:
-    """The configuration with which a run goes on."""
-    from nmt.experiment import resumed_values
-
-    return resumed_values(path, overrides)
-
-
-def composed(overrides: Sequence[str], config_dir: Path | None) -> dict[str, Any]:
-    """The configuration of a new training. With `start`, the sections that it brings are that run's; settings inside
-    them are made there, and what an experiment says of them does not count."""
-    from nmt.compose import compose_values
-
-    inside = [override for override in overrides if section_of(override) in BROUGHT]
-    starts = any(map(NAMED_START.match, overrides))
-    values = compose_values([one for one in overrides if not (starts and one in inside)], config_dir)
-    return values if values.get("start") is None else values | brought(values["start"], inside)
-
-
-def brought(start: object, overrides: Sequence[str]) -> dict[str, Any]:
-    """The sections that a new training has from the run `start`, with these settings inside them.
-
-    UserError for what is no run with weights, and for a setting that replaces a section or concerns the tokenizer.
-    """
-    from nmt.compose import override_values
-    from nmt.config import read_config, read_plain
-    from nmt.run import Run
-
-    path = read_plain(str, start, "start")
-    for override in overrides:
-        if not KEY_INSIDE.match(override) or section_of(override) == "tokenizer":
-            raise UserError(f"{override}: start={path} brings its own")
-    try:
-        run = Run.open(Path(path))
-        run.config()
-    except UserError as error:
-        raise UserError(f"start={error}") from error
-    stored = run.values()
-    before = {name: stored.get(name) for name in BROUGHT}
-    after = override_values(before, [override.lstrip("+") for override in overrides])
-    read_config(stored | after)
-    refer_again(before, after)
-    return after
-
-
-def refer_again(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    """Let a changed section reach the copies of it that a run's configuration has where a composed one refers to it:
-    `attention` in model.decoder.attention, say."""
-    encoder, decoder = after["model"]["encoder"], after["model"]["decoder"]
-    references = [(side, name, before[name], after[name]) for side in (encoder, decoder) for name in REFERRED]
-    references.append((decoder, SELF, before["model"]["encoder"].get(SELF), encoder.get(SELF)))
-    for side, name, old, new in references:
-        if name in side and side[name] == old:
-            side[name] = new
-
-
-def section_of(override: str) -> str:
-    """The section on which an override acts, by a key or by a group."""
-    return re.split(r"[=.@/]", override.lstrip("+~"), maxsplit=1)[0]
 
 
 def split_resume(overrides: Sequence[str]) -> tuple[Path | None, list[str]]:

@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import Any
 
 from nmt.compare.cells import Cell, check_key
-from nmt.compose import compose_values
 from nmt.config import Config, read_config
 from nmt.data.files import write_atomically
 from nmt.data.parts import has_part
 from nmt.errors import UserError
 from nmt.experiment import check_data, check_settings
 from nmt.run import Run, differences
+from nmt.settings import composed_values
 
 ELSEWHERE = ("run", "threads")  # where and by how many threads a cell was trained is no difference
 
@@ -70,7 +70,7 @@ class Comparison:
         corpora: list[Any] = []
         for cell in cells:
             try:
-                values = compose_values(self.overrides(cell), self.config_dir)
+                values = composed_values(self.overrides(cell), self.config_dir)
                 config = read_config(values)
                 check_settings(config)
                 if config.data not in corpora:

@@ -12,9 +12,9 @@ import yaml
 from safetensors.torch import load_file
 
 import nmt as package
-from nmt.cli.train import BROUGHT
 from nmt.data.tokenizer import Tokenizer
 from nmt.run import Run
+from nmt.settings import BROUGHT
 from tests.integration.toy import RECURRENT, SHORT, TRANSFORMER, WORDS, Done, data, nmt, refused, train
 
 TWO = ("train.updates=2", "train.valid_every=2")
@@ -205,3 +205,14 @@ def test_another_tokenizer_than_the_weights_is_refused(base: Path, toy: Path, tm
     assert refused(start(run, tmp_path / "run", *data(toy, "mono", "train")), f"start={told}")
     assert refused(nmt("train", f"resume={run}"), told)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_comparison_may_start_from_a_run(base: Path, toy: Path, tmp_path: Path) -> None:
+    """Its cells know what the run has brought: a second call finds them trained, and trains nothing."""
+    unlinked = ("data.valid.links=null", "data.test.links=null")
+    settings = [*OWN, f"start={base}", *TWO, *data(toy, "rev", "train"), *unlinked]
+    call = ("compare", "--experiment", "demo_recurrent", "--vary", "optimizer.lr=0.1", "--folder", str(tmp_path / "c"))
+    for trained in (True, False):
+        done = nmt(*call, *settings)
+        assert done.code == 0, done.err
+        assert ("training" in done.err) == trained, done.err

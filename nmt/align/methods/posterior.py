@@ -17,9 +17,21 @@ from torch import Tensor
 from nmt.data.batch import Batch
 from nmt.errors import UserError
 from nmt.model import masks
+from nmt.model.attention.normalizers.marginal import Marginal
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.interface import LatentDecoder
 from nmt.search.distribution import forced_log_probs
+
+NO_CHOICE = (
+    "method posterior: this model's attention makes no choice of a position that could be judged afterwards; "
+    "one with the marginal normalizer does (attention=hard_marginal), and model=hidden_markov"
+)
+
+
+def check_choice(model: EncoderDecoder) -> None:
+    """UserError for a model that makes no choice of a position, whatever its sizes."""
+    if not isinstance(model.decoder, LatentDecoder) and not any(isinstance(m, Marginal) for m in model.modules()):
+        raise UserError(f"alignment.{NO_CHOICE}")
 
 
 @torch.inference_mode()
@@ -36,10 +48,7 @@ def posterior(model: EncoderDecoder, batch: Batch, source_words: Sequence[Sequen
     output = model(batch)
     prior: Tensor | None = output.log_prior  # [B, T, M]
     if prior is None:
-        raise UserError(
-            "method posterior: this model's attention makes no choice of a position that could be judged afterwards; "
-            "one with the marginal normalizer does (attention=hard_marginal), and model=hidden_markov"
-        )
+        raise UserError(NO_CHOICE)
     # Each choice is scored like a token of its own, a chunk at a time: [T, M, V] would be too much.
     each = output._replace(states=output.states.flatten(1, 2), log_prior=None)  # [B, T x M, R]
     targets = batch.target_out.repeat_interleave(prior.shape[2], dim=1)
