@@ -276,8 +276,26 @@ class Config:
                 raise UserError(
                     f"{name}: this model reads in order and has none; leave it out, or set model=transformer"
                 )
+        if self.data.streaming:
+            self._check_stream()
+        if self.train.guided_alignment is not None and self.tokenizer.sampling > 0:
+            raise UserError("tokenizer.sampling: train.guided_alignment has links for one way of cutting; set it to 0")
         if self.model.tied == "all" and not self.tokenizer.joint:
             raise UserError("model.tied is 'all': source and target share a table only with tokenizer.joint=true")
+
+    def _check_stream(self) -> None:
+        """Refuse what would have to read an endless corpus to its end."""
+        if self.data.filters.duplicates:
+            raise UserError(
+                "data.filters.duplicates: data.streaming keeps nothing of what has come before; leave it out"
+            )
+        if self.train.guided_alignment is not None:
+            raise UserError("train.guided_alignment: data.streaming has no links for its pairs; leave one of them out")
+        if self.tokenizer.source_model is None and self.start is None and not self.tokenizer.sentences:
+            raise UserError(
+                "tokenizer.sentences is 0, all of them: of a stream (data.streaming) say how many of the first are for "
+                "the tokenizer to learn from, or bring one (tokenizer.source_model, tokenizer.target_model)"
+            )
 
 
 def read_config(values: Mapping[str, Any]) -> Config:
@@ -309,6 +327,7 @@ def check_keys(values: Mapping[Any, Any], known: Iterable[str], path: str) -> No
 
 def _read(kind: Any, value: Any, path: str) -> Any:
     """A value strictly of this kind: dataclass, union, literal, dict or plain type."""
+    check_given(value, path)
     if dataclasses.is_dataclass(kind):
         return _read_section(kind, value, path)
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
@@ -343,10 +362,15 @@ def _read_section(kind: Any, values: Any, path: str) -> Any:
     )
 
 
-def read_plain(kind: Any, value: Any, path: str) -> Any:
-    """A value that is an int, float, str or bool already, as `kind` says; a whole number serves as a float."""
+def check_given(value: Any, path: str) -> None:
+    """Raise a UserError for what a configuration leaves to its user."""
     if value == "???":
         raise UserError(f"{path} must be given")
+
+
+def read_plain(kind: Any, value: Any, path: str) -> Any:
+    """A value that is an int, float, str or bool already, as `kind` says; a whole number serves as a float."""
+    check_given(value, path)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):

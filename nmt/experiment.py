@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -28,20 +27,14 @@ from nmt.align.self_training import check_opposite, write_links
 from nmt.build import build
 from nmt.config import AlignmentConfig, Config
 from nmt.data.files import write_atomically
-from nmt.data.filters import Report
 from nmt.data.parts import (
-    Part,
-    check_part,
     has_part,
-    links_of_part,
     part_corpus,
     part_links,
-    part_name,
     part_pairs,
 )
 from nmt.data.pharaoh import format_links
-from nmt.data.store import PairStore, encode_pairs
-from nmt.data.tokenizer import Tokenizer
+from nmt.data.store import PairStore
 from nmt.errors import UserError
 from nmt.evaluate.scores import Scores, bleu, chrf, evaluate
 from nmt.model.assemble import assemble, check_sizes
@@ -49,6 +42,16 @@ from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.interface import LatentDecoder
 from nmt.model.transformer.decoder import TransformerDecoder
 from nmt.model.transformer.encoder import TransformerEncoder
+from nmt.prepare import (
+    Contents,
+    check_data,
+    check_lengths,
+    check_tokenizer,
+    encode_part,
+    keep_file,
+    make_feed,
+    make_tokenizers,
+)
 from nmt.progress import keep_silent, progress, say
 from nmt.run import SIDES, Run
 from nmt.train.allocator import keep_freed_memory
@@ -60,7 +63,6 @@ from nmt.train.perplexity import token_loss
 from nmt.train.summary import summary
 from nmt.translator import Translator, choose_device, load
 
-PARTS: tuple[Part, ...] = ("train", "valid", "test")
 SAMPLES = 2  # validation sentences shown to people
 
 
@@ -82,14 +84,15 @@ def run_experiment(values: dict[str, Any], config: Config, resume: bool = False)
         if run.best.is_file():
             run.check_tokenizers()
     with joined(choose_device(config.device), config.train.accumulate) as processes:
-        if processes.is_first:
-            check_data(config)
-        else:
+        if not processes.is_first:
             keep_silent()
+        contents = processes.agree(check_data(config) if processes.is_first else {})
         if config.threads:
             torch.set_num_threads(config.threads)
         with tempfile.TemporaryDirectory(prefix="nmt-") as folder:
-            trainer, translator = make_trainer(values, config, model_shape, run, Path(folder), processes, resume)
+            trainer, translator = make_trainer(
+                values, config, model_shape, run, Path(folder), contents, processes, resume
+            )
             trainer.train()
         if not processes.is_first:
             return None
@@ -105,19 +108,22 @@ def make_trainer(
     shape: EncoderDecoder,
     run: Run,
     folder: Path,
+    contents: Contents,
     processes: Processes,
     resume: bool,
 ) -> tuple[Trainer, Translator]:
-    """Tokenizers, encoded corpus (in `folder`), network: all that a training needs. The run has its configuration."""
+    """Tokenizers (by way of `folder`), encoded corpus, network: all that a training needs. The run has its
+    configuration."""
     start = None if resume or config.start is None else Run(Path(config.start))
-    source, target = run.tokenizers() if resume else make_tokenizers(config, start, folder, processes)
+    source, target = tokenizers = run.tokenizers() if resume else make_tokenizers(config, start, folder, processes)
     links = guiding_links(config, run, processes, resume)
-    store = encode_part(config, "train", source, target, folder, config.data.filters.max_pieces, links)
-    valid = encode_part(config, "valid", source, target, folder, None)
-    read_whole = [valid]
+    encode = partial(encode_part, config, tokenizers=tokenizers, contents=contents, processes=processes)
+    store = None if config.data.streaming else encode("train", links=links)
+    valid = encode("valid")
+    read_whole = [valid] if store is None else [store, valid]
     if has_part(config.data, "test") and part_corpus(config.data, "test").links is not None:
-        read_whole.append(encode_part(config, "test", source, target, folder, None))
-    check_lengths(shape, store, *read_whole)
+        read_whole.append(encode("test"))
+    check_lengths(config, shape, *read_whole)
     if processes.is_first:
         run.write_config(values)
         if not resume:
@@ -134,7 +140,7 @@ def make_trainer(
     translator = Translator(model=model, source_tokenizer=source, target_tokenizer=target, config=config, run=run.path)
     trainer = Trainer(
         model=model,
-        store=store,
+        feed=make_feed(config, tokenizers, store, processes),
         optimizer=build(config.optimizer, "optimizer", params=list(model.parameters())),
         schedule=build(config.schedule, "schedule"),
         validate=make_validation(config, translator, valid, processes),
@@ -159,6 +165,7 @@ def check_settings(config: Config) -> EncoderDecoder:
     shape = check_sizes(config)
     build(config.optimizer, "optimizer", params=[torch.nn.Parameter(torch.zeros(1))])
     build(config.schedule, "schedule")
+    check_tokenizer(config)
     make_guide(config, shape)
     if config.alignment.full_context and config.train.guided_alignment is None and config.start is None:
         raise UserError("alignment.full_context: only train.guided_alignment trains such weights; give it links")
@@ -234,100 +241,6 @@ def guiding_links(config: Config, run: Run, processes: Processes, resume: bool) 
         say(f"{run.guided}: {count:,} word links by {start} and {named}, symmetrised by {DEFAULT_RULE}")
     processes.wait()
     return run.guided
-
-
-def check_data(config: Config) -> None:
-    """Read every part of the corpus once, with its links; UserError for what is wrong with them."""
-    for part in PARTS:
-        if has_part(config.data, part):
-            check_part(config.data, part)
-    guiding = config.train.guided_alignment
-    if guiding is not None and Path(guiding).is_file():
-        for _ in links_of_part(config.data, "train", Path(guiding)):
-            pass
-
-
-def make_tokenizers(
-    config: Config, start: Run | None, folder: Path, processes: Processes
-) -> tuple[Tokenizer, Tokenizer]:
-    """source.model and target.model, left in `folder`: the first process takes those of `start` or trains them, the
-    others get the same."""
-    names = ("source.model", "target.model")
-    own: list[bytes] = []
-    if processes.is_first:
-        if start is None:
-            train_tokenizers(config, folder)
-        else:
-            for side in SIDES:
-                keep_file(start.tokenizer_file(side), folder / f"{side}.model")
-        own = [(folder / name).read_bytes() for name in names]
-    files = processes.agree(own)
-    if not processes.is_first:
-        for name, content in zip(names, files, strict=True):
-            write_atomically(folder / name, content)
-    return Tokenizer.load(folder / "source.model"), Tokenizer.load(folder / "target.model")
-
-
-def train_tokenizers(config: Config, folder: Path) -> None:
-    """On the training text alone; source.model and target.model are left in `folder`."""
-
-    def lines(side: int) -> Iterator[str]:
-        return (pair[side] for pair in part_pairs(config.data, "train"))
-
-    read_by = {"source": (0, 1)} if config.tokenizer.joint else {"source": (0,), "target": (1,)}
-    for name, sides in read_by.items():
-        Tokenizer.train(
-            chain.from_iterable(lines(side) for side in sides),
-            model_type=config.tokenizer.model_type,
-            vocabulary_size=config.tokenizer.vocabulary_size,
-            character_coverage=config.tokenizer.character_coverage,
-            byte_fallback=config.tokenizer.byte_fallback,
-            normalization=config.tokenizer.normalization,
-            path=folder / f"{name}.model",
-        )
-    if config.tokenizer.joint:
-        keep_file(folder / "source.model", folder / "target.model")
-
-
-def keep_file(source: Path, target: Path) -> None:
-    """Copy a file, whole or not at all."""
-    write_atomically(target, source.read_bytes())
-
-
-def encode_part(
-    config: Config,
-    part: Part,
-    source: Tokenizer,
-    target: Tokenizer,
-    folder: Path,
-    max_length: int | None,
-    links: Path | None = None,
-) -> PairStore:
-    """A part of the corpus as ids on disk, with the links of this file if there is one; says what was dropped. Links
-    that are only possible count like sure ones."""
-    report: Report = Report(part_name(config.data, part))
-    own = None if links is None else (line.possible for line in links_of_part(config.data, part, links))
-    with progress(f"encoding {part}", unit="pairs") as bar:
-        pairs = bar.over(part_pairs(config.data, part))
-        store = encode_pairs(
-            pairs, source, target, directory=folder / part, max_length=max_length, report=report, links=own
-        )
-    say(report.describe())
-    return store
-
-
-def check_lengths(model: EncoderDecoder, *stores: PairStore) -> None:
-    """Refuse pairs beyond the model's positions now and not in the update, or the validation, that meets them."""
-    for store in stores:
-        for lengths, longest in (
-            (store.source_lengths, model.encoder.longest),
-            (store.target_lengths, model.decoder.longest),
-        ):
-            if longest is not None and lengths.max() > longest:
-                raise UserError(
-                    f"position.maximum is {longest} and the data have a sentence of {lengths.max()} tokens: raise it "
-                    "or lower data.filters.max_pieces (which shortens the training data alone)"
-                )
 
 
 def make_validation(

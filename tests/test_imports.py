@@ -26,9 +26,10 @@ RANKS = {
     "train": 7,
     "evaluate": 7,
     "align": 7,
-    "experiment": 8,
-    "compare": 9,
-    "cli": 10,
+    "prepare": 8,
+    "experiment": 9,
+    "compare": 10,
+    "cli": 11,
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -148,7 +148,8 @@ def compose_all(settings: Mapping[str, list[str]], config_dir: Path | None) -> t
 def check_all(folder: Path, every: Mapping[str, Values]) -> None:
     """Refuse what could not be trained or would not belong here, before anything is trained."""
     from nmt.config import DataConfig, read_config
-    from nmt.experiment import check_data, check_settings
+    from nmt.experiment import check_settings
+    from nmt.prepare import check_data
     from nmt.run import Run
 
     if Run(folder).config_file.exists():

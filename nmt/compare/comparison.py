@@ -25,7 +25,8 @@ from nmt.config import Config, read_config
 from nmt.data.files import write_atomically
 from nmt.data.parts import has_part
 from nmt.errors import UserError
-from nmt.experiment import check_data, check_settings
+from nmt.experiment import check_settings
+from nmt.prepare import check_data
 from nmt.run import Run, differences
 from nmt.settings import composed_values
 

@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nmt.data.pairs import IdPair
 from nmt.data.special import BOS, EOS, PAD
 
-Ints = NDArray[np.int64]
+Ints = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,10 @@ class Batch:
         )
 
 
-def pad_rows(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-    """Id lists -> (ids [B, longest] padded at the end, lengths [B])."""
+def pad_rows(rows: Sequence[Sequence[int]], pad_to: int = 1) -> tuple[Tensor, Tensor]:
+    """Id lists -> (ids [B, longest] padded at the end, longest a multiple of `pad_to`; lengths [B])."""
     lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-    ids = np.full((len(rows), lengths.max(initial=0)), PAD, dtype=np.int64)
+    ids = np.full((len(rows), rounded_up(lengths.max(initial=0), pad_to)), PAD, dtype=np.int64)
     ids[np.arange(ids.shape[1]) < lengths[:, None]] = np.fromiter(chain.from_iterable(rows), dtype=np.int64)
     return torch.from_numpy(ids), torch.from_numpy(lengths)
 
@@ -72,12 +74,13 @@ def make_batch(
     targets: Sequence[Sequence[int]],
     index: Sequence[int] | None = None,
     links: Sequence[Sequence[int]] | None = None,
+    pad_to: int = 1,
 ) -> Batch:
-    """Piece ids without BOS or EOS, one list a sentence -> Batch. Without targets give empty lists. `links` as
-    `pack_links` takes them."""
-    source, source_lengths = pad_rows([[*row, EOS] for row in sources])
-    target_in, target_lengths = pad_rows([[BOS, *row] for row in targets])
-    target_out, _ = pad_rows([[*row, EOS] for row in targets])
+    """Piece ids without BOS or EOS, one list a sentence -> Batch, whose S and T are multiples of `pad_to`. Without
+    targets give empty lists. `links` as `pack_links` takes them."""
+    source, source_lengths = pad_rows([[*row, EOS] for row in sources], pad_to)
+    target_in, target_lengths = pad_rows([[BOS, *row] for row in targets], pad_to)
+    target_out, _ = pad_rows([[*row, EOS] for row in targets], pad_to)
     return Batch(
         source,
         source_lengths,
@@ -89,32 +92,44 @@ def make_batch(
     )
 
 
-def plan_epoch(
-    source_lengths: Ints, target_lengths: Ints, *, batch_tokens: int, pool: int, seed: int, epoch: int
-) -> list[list[int]]:
-    """The rows of each batch of one epoch, every row once: a pure function of its arguments.
+def batch_pairs(pairs: Sequence[IdPair], *, pad_to: int = 1, linked: bool = False) -> Batch:
+    """The pairs in this order, with their links if they are `linked`; S and T are multiples of `pad_to`."""
+    return make_batch(
+        [pair.source for pair in pairs],
+        [pair.target for pair in pairs],
+        [pair.index for pair in pairs],
+        [list(pair.links) for pair in pairs] if linked else None,
+        pad_to,
+    )
 
-    Rows are shuffled and cut into pools of `pool`; a pool is sorted by max(S, T), so that a batch holds like lengths,
-    and cut into batches with max(S, T) x B <= batch_tokens, but for a pair that alone is longer. Then the batches are
-    shuffled. Lengths [rows] count EOS.
+
+def plan_pool(
+    source_lengths: Ints, target_lengths: Ints, *, batch_tokens: int, pad_to: int, generator: np.random.Generator
+) -> list[list[int]]:
+    """The rows of each batch of a pool, every row once: a pure function of its arguments.
+
+    Rows are sorted by width, max(S, T) rounded up to a multiple of `pad_to`, so that a batch holds like lengths, and
+    cut into batches with width x B <= batch_tokens, but for a pair that alone is wider; equal widths stay as they come.
+    Then the batches are shuffled. Lengths [rows] count EOS.
     """
-    generator = np.random.default_rng([seed, epoch])
-    rows = generator.permutation(len(source_lengths))
-    widths = np.maximum(source_lengths, target_lengths)
-    batches = [
-        batch for start in range(0, len(rows), pool) for batch in _cut(rows[start : start + pool], widths, batch_tokens)
-    ]
+    widths = rounded_up(np.maximum(source_lengths, target_lengths), pad_to)
+    batches = _cut(widths, batch_tokens)
     return [batches[place] for place in generator.permutation(len(batches))]
 
 
 def plan_in_order(lengths: Ints, batch_tokens: int) -> list[list[int]]:
     """The rows of each batch for evaluation: shortest first, equal lengths by row; every row once."""
-    return _cut(np.arange(len(lengths)), np.asarray(lengths), batch_tokens)
+    return _cut(np.asarray(lengths), batch_tokens)
 
 
-def _cut(rows: Ints, widths: Ints, batch_tokens: int) -> list[list[int]]:
+def rounded_up(number: Any, multiple: int) -> Any:
+    """An integer, or an array of them, to the next multiple."""
+    return -(-number // multiple) * multiple
+
+
+def _cut(widths: Ints, batch_tokens: int) -> list[list[int]]:
     """Rows sorted by width (equal ones stay as they come), cut where one row more would exceed the budget."""
-    rows = rows[np.argsort(widths[rows], kind="stable")]
+    rows = np.argsort(widths, kind="stable")
     batches: list[list[int]] = []
     for row, width in zip(rows.tolist(), widths[rows].tolist(), strict=True):
         if not batches or width * (len(batches[-1]) + 1) > batch_tokens:

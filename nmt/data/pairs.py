@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 WordLinks = Collection[tuple[int, int]]  # of one pair: (source word, target word), from 0
 
@@ -22,10 +22,12 @@ class TextPair:
 
 @dataclass(frozen=True)
 class IdPair:
-    """The same pair as piece ids, without BOS and EOS; links of pieces as s, t, s, t, ..."""
+    """The same pair as piece ids, without BOS and EOS; links of pieces as s, t, s, t, ... `text`: what it was made of,
+    where that is at hand; pairs of the same pieces are equal with and without it."""
 
     index: int
     source: list[int]
     target: list[int]
     links: Collection[int] = ()
     corpus: int = 0
+    text: TextPair | None = field(default=None, compare=False, repr=False)

@@ -8,6 +8,7 @@ from typing import Literal
 
 from nmt.build import build
 from nmt.config import DataConfig, Leaf
+from nmt.data.cache import TextDigest
 from nmt.data.corpora.corpus import Corpus, Pair
 from nmt.data.lines import count_lines, is_blank
 from nmt.data.pharaoh import Links, check_inside, iterate_links
@@ -15,6 +16,7 @@ from nmt.data.words import split_words
 from nmt.errors import UserError
 
 Part = Literal["train", "valid", "test"]
+PARTS: tuple[Part, ...] = ("train", "valid", "test")
 
 
 def has_part(data: DataConfig, part: Part) -> bool:
@@ -43,15 +45,19 @@ def part_pairs(data: DataConfig, part: Part) -> Iterator[Pair]:
     return part_corpus(data, part).pairs()
 
 
-def check_part(data: DataConfig, part: Part) -> None:
-    """Read the part once, so that what is wrong with its text is told before any training and not after it.
+def check_part(data: DataConfig, part: Part) -> str:
+    """Read the part once, so that what is wrong with its text is told before any training and not after it. What its
+    text is known by.
 
     UserError: whatever `Corpus.pairs` and `part_links` raise; no pair with text on both sides.
     """
-    filled = sum(not (is_blank(source) or is_blank(target)) for source, target in part_pairs(data, part))
+    digest = TextDigest()
+    pairs = digest.over(part_pairs(data, part))
+    filled = sum(not (is_blank(source) or is_blank(target)) for source, target in pairs)
     if not filled:
         raise UserError(f"{part_name(data, part)}: there is no pair with text on both sides")
     part_links(data, part)
+    return digest.hexdigest()
 
 
 def part_links(data: DataConfig, part: Part) -> list[Links] | None:
@@ -68,7 +74,7 @@ def links_of_part(data: DataConfig, part: Part, path: Path) -> Iterator[Links]:
 
     UserError: whatever `iterate_links` raises; another number of lines than pairs; a link to a word that is not there.
     """
-    lines, pairs = count_lines(path), sum(1 for _ in part_pairs(data, part))
+    lines, pairs = count_lines(path), part_corpus(data, part).count()
     if lines != pairs:
         raise UserError(f"{path} has {lines} lines but {part_name(data, part)} has {pairs} pairs")
     both = zip(iterate_links(path), part_pairs(data, part), strict=True)

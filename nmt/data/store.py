@@ -1,152 +1,296 @@
 """Encoded pairs on disk, memory-mapped: a corpus larger than the memory can be trained on.
 
-One Arrow file, a row a pair: `source` and `target` (piece ids without BOS and EOS, int32), `index`
-(the pair's line from 0 in the corpus), and, where attention is to be guided, `links` (of pieces, as s, t, s, t, ...).
-Nothing is looked up in a cache: a store holds what its own call encoded.
+A store is a folder of flat little-endian arrays, a file each, and `header.json`, which is written last and says what
+the others hold. N pairs are
+
+    index, corpus      [N]      the pair's number in the corpus, and the member of a mixture that it is from
+    source_lengths, target_lengths [N]  pieces of each side, and EOS
+    ids                [...]    of each pair its source's pieces, then its target's, without BOS and EOS
+    links              [...]    where attention is to be guided: links of pieces, as s, t, s, t, ...
+    text               [...]    where pieces are drawn anew at every use: both lines in UTF-8
+
+and a pair's part of `ids` lies between two neighbours of `ids_offsets` [N + 1]; so with the others, `text` having two
+rows a pair. Nothing here is as large as the corpus but the files.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice, product
+import json
+import shutil
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from nmt.data.batch import Batch, Ints, make_batch
-from nmt.data.filters import Report, drop_blanks, drop_unfit
-from nmt.data.pairs import IdPair, TextPair, WordLinks
-from nmt.data.tokenizer import Tokenizer
-from nmt.data.words import line_pieces
+from nmt.data.batch import Batch, batch_pairs
+from nmt.data.filters import Report
+from nmt.data.pairs import IdPair, TextPair
 from nmt.errors import UserError
 
-FILE = "pairs.arrow"
-ROWS = 10_000  # pairs that are in memory while a store is written, and a record batch of the file
+FORMAT = 1  # of the files; a store of another one is made anew
+HEADER = "header.json"
+ROWS = 4096  # pairs that are in memory while a store is written
+RAGGED = ("ids", "links", "text")  # arrays whose rows differ in length
+KNOWN_BY = ("ids", "source_lengths", "target_lengths", "corpus", "links")  # what the fingerprint is of
+
+Integers = NDArray[Any]
 
 
-def encode_pairs(
-    pairs: Iterable[tuple[str, str]],
-    source: Tokenizer,
-    target: Tokenizer,
-    *,
+class Unwritable(UserError):
+    """A store's folder or file that can't be made: no room, no right, no such disk."""
+
+
+def write_store(
+    pairs: Iterable[IdPair],
     directory: Path,
-    max_length: int | None,
+    *,
+    names: Sequence[str],
     report: Report,
-    links: Iterable[WordLinks] | None = None,
+    linked: bool,
+    texts: bool = False,
+    vocabulary: int | None = None,
 ) -> PairStore:
-    """Encode the pairs one after another into `directory`, which holds one store: a former one is replaced.
+    """Write the pairs as they come into `directory`, which is made here, and open them; nothing of it is left after an
+    exception.
 
-    Dropped and counted in `report`: pairs with a blank side, and pairs with more than `max_length` pieces (EOS not
-    counted) on either side; None for data that must stay whole (development, test). `index` counts `pairs` as they
-    come, dropped ones too. `links`: each pair's word links, which lie inside it; a link of two words becomes one of
-    every piece of the one with every piece of the other. UserError: nothing is left.
+    names: of the corpora that the pairs are from. report: what `pairs` counts while it is read; it is kept with them.
+    linked, texts: whether links of pieces, and both lines of each pair, are kept. vocabulary: how many ids there are;
+    where two bytes hold one, they do. UserError: there are no pairs. Unwritable.
     """
-    encoded = (_encode(pair, source, target) for pair in drop_blanks(pairs, report, links))
-    directory.mkdir(parents=True, exist_ok=True)
-    path, temporary = directory / FILE, directory / f".{FILE}.{os.getpid()}"
     try:
-        _write(drop_unfit(encoded, max_length, report), temporary, linked=links is not None)
-        if not report.kept:
-            raise UserError(f"no pairs to use in {report.describe()}")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return PairStore(path=path)
+        directory.mkdir(parents=True)
+    except OSError as error:
+        raise _unwritable(directory, error) from error
+    try:
+        with _Writer(directory, _dtypes(len(names), vocabulary, linked, texts)) as writer:
+            source = iter(pairs)
+            while block := list(islice(source, ROWS)):
+                writer.add(block)
+            if not writer.count:
+                raise UserError(f"no pairs to use in {'; '.join(report.describe().splitlines())}")
+            writer.finish({"names": list(names), "report": report.as_dict()})
+    except BaseException:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise
+    return PairStore(directory)
 
 
 class PairStore:
-    """The pairs of one file, by row.
+    """The pairs of one folder, by row.
 
-    `source_lengths`, `target_lengths` [rows] int64: pieces and EOS; `index` [rows] int64: lines from 0 in the corpus.
+    index [N] int64, corpus [N] uint8 or uint16, source_lengths, target_lengths [N] int32 (EOS counted) are views of the
+    files. longest: the greatest of either length. names: of the corpora. report: what was left out, and why.
     """
 
-    def __init__(self, *, path: Path) -> None:
-        """`path` is an Arrow file that `encode_pairs` wrote."""
-        import pyarrow.ipc
-
-        with pyarrow.memory_map(str(path)) as file:
-            table = pyarrow.ipc.open_file(file).read_all()
-        self._source = _Column(table.column("source"))
-        self._target = _Column(table.column("target"))
-        self._links = _Column(table.column("links")) if "links" in table.column_names else None
-        self.index: Ints = table.column("index").to_numpy()
-        self.source_lengths: Ints = self._source.lengths() + 1
-        self.target_lengths: Ints = self._target.lengths() + 1
+    def __init__(self, directory: Path) -> None:
+        """UserError: not a store of this format, or files of it are missing or of another size."""
+        self._header = _read_header(directory)
+        arrays = {name: _open(directory / name, **about) for name, about in self._header["arrays"].items()}
+        self._arrays = arrays
+        self.index = arrays["index"]
+        self.corpus = arrays["corpus"]
+        self.source_lengths = arrays["source_lengths"]
+        self.target_lengths = arrays["target_lengths"]
+        self.longest: tuple[int, int] = tuple(self._header["longest"])
+        self.names: list[str] = self._header["names"]
+        self.report = Report.from_dict(self._header["report"])
+        self._ragged = {name: _Ragged(arrays[name], arrays[f"{name}_offsets"]) for name in RAGGED if name in arrays}
 
     def __len__(self) -> int:
         return len(self.index)
 
+    @property
+    def linked(self) -> bool:
+        """Whether it has links."""
+        return "links" in self._ragged
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether `texts` can give any."""
+        return "text" in self._ragged
+
+    def rename(self, part: str, names: Sequence[str]) -> None:
+        """What people call it now: a store that was kept may have been made of the same text under other names."""
+        self.names = list(names)
+        self.report.part, self.report.names = part, tuple(names)
+
     def fingerprint(self) -> str:
         """What the pairs are known by: a digest of all their ids, and of their links where there are any."""
-        digest = hashlib.sha256()
-        for column in (self._source, self._target, self._links):
-            for part in () if column is None else column.parts():
-                digest.update(np.ascontiguousarray(part).data)
-        return digest.hexdigest()
+        arrays = self._header["arrays"]
+        return _digest_of([arrays[name]["sha256"] for name in KNOWN_BY if name in arrays])
 
-    def batch(self, rows: Sequence[int]) -> Batch:
+    def verify(self) -> None:
+        """Read all files. UserError: one does not hold what was written."""
+        for name, array in self._arrays.items():
+            if hashlib.sha256(array.data).hexdigest() != self._header["arrays"][name]["sha256"]:
+                raise UserError(f"{name} of a store of encoded pairs does not hold what was written to it")
+
+    def pairs(self, rows: Sequence[int]) -> list[IdPair]:
         """The pairs of these rows, in this order."""
-        index = self.index[np.asarray(rows, dtype=np.int64)]
-        return make_batch(
-            [self._source.row(row) for row in rows],
-            [self._target.row(row) for row in rows],
-            index.tolist(),
-            None if self._links is None else [self._links.row(row) for row in rows],
-        )
+        at = np.asarray(rows, dtype=np.int64)
+        both = self._ragged["ids"].rows(at)
+        links: Iterable[Collection[int]] = self._ragged["links"].rows(at) if self.linked else [()] * len(both)
+        cuts = (self.source_lengths[at] - 1).tolist()
+        own = zip(self.index[at].tolist(), both, cuts, links, self.corpus[at].tolist(), strict=True)
+        return [IdPair(index, ids[:cut], ids[cut:], link, corpus) for index, ids, cut, link, corpus in own]
+
+    def texts(self, rows: Sequence[int]) -> list[TextPair]:
+        """The same pairs as they were before they were cut into pieces, without links."""
+        at = np.asarray(rows, dtype=np.int64)
+        text = self._ragged["text"]
+        sources, targets = ([raw.decode("utf-8") for raw in text.raw_rows(2 * at + side)] for side in range(2))
+        own = zip(self.index[at].tolist(), sources, targets, self.corpus[at].tolist(), strict=True)
+        return [TextPair(index, source, target, corpus=corpus) for index, source, target, corpus in own]
+
+    def batch(self, rows: Sequence[int], pad_to: int = 1) -> Batch:
+        """The pairs of these rows, in this order, padded to a multiple of `pad_to`."""
+        return batch_pairs(self.pairs(rows), pad_to=pad_to, linked=self.linked)
 
 
-class _Column:
-    """The lists of one column as views of the mapped file; a slice of numpy costs a tenth of Arrow's own look-up."""
+class _Ragged:
+    """Rows of different lengths: the values of all, and where each begins [rows + 1]."""
 
-    def __init__(self, column: Any) -> None:
-        self._values = [chunk.values.to_numpy() for chunk in column.chunks]
-        self._offsets = [chunk.offsets.to_numpy() for chunk in column.chunks]
+    def __init__(self, values: Integers, offsets: Integers) -> None:
+        self._values = values
+        self._offsets = offsets
 
-    def lengths(self) -> Ints:
-        return np.concatenate([np.diff(offsets) for offsets in self._offsets]).astype(np.int64)
+    def rows(self, at: Integers) -> list[list[int]]:
+        return [self._values[begin:end].tolist() for begin, end in self._bounds(at)]
 
-    def parts(self) -> Iterator[Any]:
-        """All offsets and values, an array at a time."""
-        yield from self._offsets
-        yield from self._values
+    def raw_rows(self, at: Integers) -> list[bytes]:
+        return [self._values[begin:end].tobytes() for begin, end in self._bounds(at)]
 
-    def row(self, row: int) -> list[int]:
-        chunk, place = divmod(row, ROWS)
-        begin, end = self._offsets[chunk][place : place + 2]
-        return self._values[chunk][begin:end].tolist()  # type: ignore[no-any-return]
+    def _bounds(self, at: Integers) -> Iterator[tuple[int, int]]:
+        return zip(self._offsets[at].tolist(), self._offsets[at + 1].tolist(), strict=True)
 
 
-def _encode(pair: TextPair, source: Tokenizer, target: Tokenizer) -> IdPair:
-    links = piece_links(pair, source, target) if pair.links else ()
-    return IdPair(pair.index, source.encode(pair.source), target.encode(pair.target), links)
+class _Writer:
+    """The files of a store that is being written."""
+
+    def __init__(self, directory: Path, dtypes: dict[str, str]) -> None:
+        self.count = 0
+        self._directory = directory
+        self._longest = [0, 0]
+        self._files = {name: _File(directory / name, dtype) for name, dtype in dtypes.items()}
+        for name, file in self._files.items():
+            if name.endswith("_offsets"):
+                file.append([0])
+
+    def __enter__(self) -> _Writer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for file in self._files.values():
+            file.close()
+
+    def add(self, block: Sequence[IdPair]) -> None:
+        """These pairs, after those before."""
+        self.count += len(block)
+        self._append("index", [pair.index for pair in block])
+        self._append("corpus", [pair.corpus for pair in block])
+        lengths = [len(pair.source) + 1 for pair in block], [len(pair.target) + 1 for pair in block]
+        self._append("source_lengths", lengths[0])
+        self._append("target_lengths", lengths[1])
+        self._longest = [max(before, *own) for before, own in zip(self._longest, lengths, strict=True)]
+        self._append_rows("ids", [[*pair.source, *pair.target] for pair in block])
+        if "links" in self._files:
+            self._append_rows("links", [pair.links for pair in block])
+        if "text" in self._files:
+            self._append_rows("text", [line.encode("utf-8") for pair in block for line in _text(pair)])
+
+    def finish(self, about: dict[str, Any]) -> None:
+        """The header, and with it the store, is there from now on."""
+        for file in self._files.values():
+            file.close()
+        arrays = {name: file.about() for name, file in self._files.items()}
+        header = {"format": FORMAT, "pairs": self.count, "longest": self._longest, **about, "arrays": arrays}
+        text = json.dumps(header, ensure_ascii=False, indent=1)
+        try:
+            (self._directory / HEADER).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise _unwritable(self._directory, error) from error
+
+    def _append(self, name: str, values: ArrayLike) -> None:
+        self._files[name].append(values)
+
+    def _append_rows(self, name: str, rows: Sequence[Any]) -> None:
+        values, offsets = self._files[name], self._files[f"{name}_offsets"]
+        ends = values.count + np.cumsum([len(row) for row in rows])
+        values.append(np.fromiter(chain.from_iterable(rows), dtype=values.dtype, count=int(ends[-1]) - values.count))
+        offsets.append(ends)
 
 
-def piece_links(pair: TextPair, source: Tokenizer, target: Tokenizer) -> list[int]:
-    """The pair's word links as links of pieces, s, t, s, t, ..., in order; those of a word without pieces are lost."""
-    pieces = [pieces_of_words(tokenizer, line) for tokenizer, line in ((source, pair.source), (target, pair.target))]
-    own = (product(pieces[0].get(s, ()), pieces[1].get(t, ())) for s, t in pair.links)
-    return [place for link in sorted(chain.from_iterable(own)) for place in link]
+class _File:
+    """A flat array that grows; what is known of it is kept."""
+
+    def __init__(self, path: Path, dtype: str) -> None:
+        self.dtype = np.dtype(dtype)
+        self.count = 0
+        self._path = path
+        self._digest = hashlib.sha256()
+        try:
+            self._file = path.open("xb")
+        except OSError as error:
+            raise _unwritable(path, error) from error
+
+    def append(self, values: ArrayLike) -> None:
+        raw = np.ascontiguousarray(values, dtype=self.dtype)
+        self.count += raw.size
+        self._digest.update(raw.data)
+        try:
+            self._file.write(raw.data)
+        except OSError as error:
+            raise _unwritable(self._path, error) from error
+
+    def close(self) -> None:
+        try:
+            self._file.close()
+        except OSError as error:
+            raise _unwritable(self._path, error) from error
+
+    def about(self) -> dict[str, Any]:
+        return {"dtype": self.dtype.str, "count": self.count, "sha256": self._digest.hexdigest()}
 
 
-def pieces_of_words(tokenizer: Tokenizer, line: str) -> dict[int, list[int]]:
-    """The places of each word's pieces in `tokenizer.encode(line)`."""
-    places: dict[int, list[int]] = {}
-    for place, word in enumerate(line_pieces(tokenizer, line).word):
-        places.setdefault(word, []).append(place)
-    return places
+def _dtypes(corpora: int, vocabulary: int | None, linked: bool, texts: bool) -> dict[str, str]:
+    """Of every array that there is to be."""
+    found = {"index": "<i8", "corpus": "|u1" if corpora <= 1 << 8 else "<u2"}
+    found |= {"source_lengths": "<i4", "target_lengths": "<i4"}
+    found["ids"] = "<u2" if vocabulary is not None and vocabulary <= 1 << 16 else "<i4"
+    found |= {"links": "<i4"} if linked else {}
+    found |= {"text": "|u1"} if texts else {}
+    return found | {f"{name}_offsets": "<i8" for name in RAGGED if name in found}
 
 
-def _write(pairs: Iterator[IdPair], path: Path, *, linked: bool) -> None:
-    import pyarrow.ipc
+def _text(pair: IdPair) -> tuple[str, str]:
+    assert pair.text is not None, "a store of texts needs pairs that have theirs"
+    return pair.text.source, pair.text.target
 
-    ids = pyarrow.list_(pyarrow.int32())
-    schema = pyarrow.schema(
-        {"index": pyarrow.int64(), "source": ids, "target": ids} | ({"links": ids} if linked else {})
-    )
-    with pyarrow.OSFile(str(path), "wb") as file, pyarrow.ipc.new_file(file, schema) as writer:
-        while rows := list(islice(pairs, ROWS)):
-            columns = {name: [getattr(row, name) for row in rows] for name in schema.names}
-            writer.write_batch(pyarrow.record_batch(columns, schema))
+
+def _read_header(directory: Path) -> dict[str, Any]:
+    try:
+        header = json.loads((directory / HEADER).read_bytes())
+    except (OSError, ValueError) as error:
+        raise UserError(f"{directory}: this is no whole store of encoded pairs") from error
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise UserError(f"{directory}: this store of encoded pairs is not of format {FORMAT}")
+    return header
+
+
+def _open(path: Path, dtype: str, count: int, sha256: str) -> Integers:
+    """A view of the file; of one without content, which can't be mapped, an empty array."""
+    if not path.is_file() or path.stat().st_size != count * np.dtype(dtype).itemsize:
+        raise UserError(f"{path}: missing or cut off")
+    return np.asarray(np.memmap(path, dtype=dtype, mode="r")) if count else np.empty(0, dtype=dtype)
+
+
+def _digest_of(digests: Iterable[str]) -> str:
+    return hashlib.sha256(" ".join(digests).encode()).hexdigest()
+
+
+def _unwritable(path: Path, error: OSError) -> Unwritable:
+    return Unwritable(f"{path}: cannot be written: {error.strerror or error}")

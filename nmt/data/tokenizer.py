@@ -8,28 +8,34 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
-from io import BytesIO
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Literal, get_args
+from threading import Lock
 
 import sentencepiece
 
 from nmt.data.files import write_atomically
-from nmt.data.lines import is_blank
+from nmt.data.model_proto import USER_DEFINED, model_type, pieces_of_type, specials_first, without_normalization
 from nmt.data.special import BOS, EOS, PAD, UNK
+from nmt.data.vocabulary import LINE_SEPARATORS, SPACE, ModelType, TrainingText, learn_vocabulary
 from nmt.errors import UserError
 
-ModelType = Literal["unigram", "bpe", "word", "char"]
-SPACE = "\u2581"  # how SentencePiece writes a space
-RESERVED = "\u2585"  # SentencePiece leaves out, silently, every training line that holds this block character
-LINE_SEPARATORS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # whatever any tool takes for the end of a line
-LONGEST_LINE = 1 << 30  # bytes; SentencePiece's own limit of 4192 leaves out longer training lines
+__all__ = ["LINE_SEPARATORS", "SPACE", "ModelType", "Tokenizer", "TrainingText", "check_sampling"]
 TO_SPACE = str.maketrans(dict.fromkeys([*LINE_SEPARATORS, SPACE], " "))
-MANY = 1 << 24  # more than there are characters: SentencePiece would cut a char vocabulary without a word
-BYTES = 256  # ids that byte fallback takes
-NORMALIZATIONS = ("nmt_nfkc", "nmt_nfkc_cf", "nfkc", "nfkc_cf", "identity")
+SAMPLED = ("unigram", "bpe")  # types of models that have several ways to cut a line
+NO_SEED = 2**32 - 1  # SentencePiece's seeds are smaller: with this one no two calls are alike
+RANDOM_NUMBERS = Lock()  # SentencePiece's generator has one seed for all threads
+
+
+def check_sampling(sampling: float, model_type: str) -> None:
+    """Refuse what `Tokenizer.sample` cannot do. UserError: a model with one way to cut a line."""
+    if sampling and model_type not in SAMPLED:
+        raise UserError(
+            f"tokenizer.sampling={sampling}: a {model_type} model has one way to cut a line; "
+            f"set it to 0, or choose tokenizer={' or tokenizer='.join(SAMPLED)}"
+        )
 
 
 class Tokenizer:
@@ -39,16 +45,29 @@ class Tokenizer:
         """`model` is a serialised SentencePiece model. UserError: something else, or other ids for the specials."""
         self._model = model
         self._processor = _processor(model)
+        ids = (self._processor.unk_id(), self._processor.bos_id(), self._processor.eos_id(), self._processor.pad_id())
+        if ids != (UNK, BOS, EOS, PAD):
+            raise UserError(f"its ids for unk, bos, eos, pad are {ids}, not {(UNK, BOS, EOS, PAD)}")
 
     @classmethod
     def load(cls, path: Path) -> Tokenizer:
         """A model file. UserError: missing, not readable, no model of ours."""
-        try:
-            return cls(model=path.read_bytes())
-        except OSError as error:
-            raise UserError(f"{path}: {error.strerror or error}") from error
-        except UserError as error:
-            raise UserError(f"{path}: {error}") from error
+        return _of_file(path, lambda model: cls(model=model))
+
+    @classmethod
+    def adopt(cls, path: Path) -> Tokenizer:
+        """A SentencePiece model file of any origin, with its pieces in our order and the specials that it lacks added.
+
+        It cuts every line into the same pieces as the file, but for its special pieces, which are never found in a
+        text, and the user-defined symbols of a unigram model, which are never cut. UserError: missing, not readable,
+        no model, no order that would do.
+        """
+
+        def adopted(model: bytes) -> Tokenizer:
+            _processor(model)
+            return cls(model=specials_first(model))
+
+        return _of_file(path, adopted)
 
     @classmethod
     def train(
@@ -61,42 +80,36 @@ class Tokenizer:
         character_coverage: float = 1.0,
         byte_fallback: bool = False,
         normalization: str = "nmt_nfkc",
+        user_symbols: Sequence[str] = (),
+        split_digits: bool = False,
+        sentences: int = 0,
+        seed: int = 0,
+        learning: Callable[[TrainingText], None] | None = None,
     ) -> Tokenizer:
-        """Learn a vocabulary from all the lines and write it to `path`; the same lines give the same file.
+        """Learn a vocabulary from the lines and write it to `path`; the same lines and seed give the same file.
 
-        `vocabulary_size` counts every id, specials and bytes too. word and char take fewer where the text has fewer;
-        unigram and bpe must reach it; all but word must have room for every character that is covered.
-        UserError: no text; a size that the text cannot fill or that its characters overflow, with the limit.
+        The arguments and what is refused: see `learn_vocabulary`. Nothing is written unless all went well.
         """
-        _check(model_type, vocabulary_size, character_coverage, byte_fallback, normalization)
-        writer, failures = BytesIO(), list[Exception]()
-        try:
-            sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=_trainable(lines, failures),
-                model_writer=writer,
-                model_type=model_type,
-                vocab_size=MANY if model_type == "char" else vocabulary_size,
-                hard_vocab_limit=model_type in ("unigram", "bpe"),
-                character_coverage=character_coverage,
-                byte_fallback=byte_fallback,
-                normalization_rule_name=normalization,
-                max_sentence_length=LONGEST_LINE,
-                unk_id=UNK,
-                bos_id=BOS,
-                eos_id=EOS,
-                pad_id=PAD,
-                num_threads=1,  # sums in one order: the same bits on every machine
-                minloglevel=2,
-            )
-        except (RuntimeError, SystemError) as error:  # either one, by version, where the lines themselves failed
-            if failures:
-                raise failures[0] from None
-            raise UserError(_why_not_trained(str(error), vocabulary_size)) from error
-        tokenizer = cls(model=writer.getvalue())
-        if len(tokenizer) > vocabulary_size:
-            raise UserError(_too_small(vocabulary_size, len(tokenizer)))
-        write_atomically(path, writer.getvalue())
+        model = learn_vocabulary(
+            lines,
+            model_type=model_type,
+            vocabulary_size=vocabulary_size,
+            character_coverage=character_coverage,
+            byte_fallback=byte_fallback,
+            normalization=normalization,
+            user_symbols=user_symbols,
+            split_digits=split_digits,
+            sentences=sentences,
+            seed=seed,
+            learning=learning,
+        )
+        tokenizer = cls(model=model)
+        tokenizer.save(path)
         return tokenizer
+
+    def save(self, path: Path) -> None:
+        """Write the model file, whole or not at all."""
+        write_atomically(path, self._model)
 
     def __len__(self) -> int:
         """How many ids there are, specials included."""
@@ -106,6 +119,11 @@ class Tokenizer:
     def vocabulary_size(self) -> int:
         """The same as `len`."""
         return len(self)
+
+    @cached_property
+    def model_type(self) -> str:
+        """unigram, bpe, word or char."""
+        return model_type(self._model)
 
     @cached_property
     def digest(self) -> str:
@@ -122,10 +140,36 @@ class Tokenizer:
         """The pieces of a line, without BOS and EOS; none for a blank line."""
         if self._whole_words:
             return [self._processor.piece_to_id(word) for word in self._normalized_words(line)]
-        return list(self._processor.encode(line))
+        return self._ids(self._parts(line), self._cutter.encode)
+
+    def encode_many(self, lines: Sequence[str], threads: int = 1) -> list[list[int]]:
+        """`encode` of each line, by so many threads of SentencePiece's own (whole words: by one)."""
+        if self._whole_words:
+            return [self.encode(line) for line in lines]
+        if not self._symbols:
+            return list(self._cutter.encode(list(lines), num_threads=threads))
+        parts = [self._parts(line) for line in lines]
+        cuts = iter(self._cutter.encode([part for line in parts for part in line], num_threads=threads))
+        return [self._ids(line, lambda _: next(cuts)) for line in parts]
+
+    def sample(self, line: str, alpha: float, seed: int) -> list[int]:
+        """Pieces of a line, cut in a random way: the same for the same line, alpha and seed.
+
+        bpe: each merge is left out with the probability `alpha`: BPE-dropout (Provilkov et al. 2020). unigram: a way
+        to cut has the probability of its pieces to the power of `alpha`, over their sum (Kudo 2018): the smaller
+        alpha, the more random. 0 is neither: it gives `encode(line)`.
+        """
+        assert self.model_type in SAMPLED, f"check_sampling refuses a {self.model_type} model"
+        if alpha == 0:
+            return self.encode(line)
+        parts = self._parts(line)
+        cut = partial(self._cutter.encode, enable_sampling=True, nbest_size=-1, alpha=float(alpha))
+        with RANDOM_NUMBERS:
+            sentencepiece.set_random_generator_seed(zlib.crc32(b"%d" % seed) % NO_SEED)
+            return self._ids(parts, cut)
 
     def decode(self, ids: Iterable[int], *, unknown: str = "") -> str:
-        """The text of piece ids; BOS, EOS and PAD are passed over, UNK is written as `unknown`.
+        """The text of piece ids; control pieces are passed over, UNK is written as `unknown`.
 
         Never holds a line separator: each becomes a space. Spaces do not repeat and do not stand at the ends.
         """
@@ -165,7 +209,7 @@ class Tokenizer:
 
     @cached_property
     def _bytes(self) -> list[bytes]:
-        """What each id adds to a decoded text; nothing for the specials."""
+        """What each id adds to a decoded text; nothing for the specials and for other control pieces."""
         return [self._bytes_of(id) if id > PAD else b"" for id in range(len(self))]
 
     @cached_property
@@ -175,12 +219,42 @@ class Tokenizer:
             not self._processor.is_byte(id) and _is_word(self._processor.id_to_piece(id)) for id in self._ordinary
         )
 
+    @cached_property
+    def _symbols(self) -> dict[str, int]:
+        """User-defined symbols that SentencePiece does not always keep in one piece: a unigram model's."""
+        if self.model_type != "unigram":
+            return {}
+        return {text: self._processor.piece_to_id(text) for text in pieces_of_type(self._model, USER_DEFINED)}
+
+    @cached_property
+    def _symbol(self) -> re.Pattern[str]:
+        """Finds the longest of them first."""
+        return re.compile("(" + "|".join(map(re.escape, sorted(self._symbols, key=len, reverse=True))) + ")")
+
+    @cached_property
+    def _cutter(self) -> sentencepiece.SentencePieceProcessor:
+        """What cuts `_parts` of a line."""
+        return _processor(without_normalization(self._model)) if self._symbols else self._processor
+
+    def _parts(self, line: str) -> list[str]:
+        """The whole line; where there are symbols, they and what stands between them, normalised."""
+        if not self._symbols:
+            return [line]
+        return [part for part in self._symbol.split(str(self._processor.normalize(line))) if part]
+
+    def _ids(self, parts: Sequence[str], cut: Callable[[str], list[int]]) -> list[int]:
+        """Of a line: each symbol is one, and the other parts are cut."""
+        cuts = ((part, cut(part)) for part in parts)
+        return [id for part, ids in cuts for id in ([self._symbols[part]] if part in self._symbols else ids)]
+
     @property
     def _ordinary(self) -> range:
         return range(PAD + 1, len(self))
 
     def _bytes_of(self, id: int) -> bytes:
         piece = str(self._processor.id_to_piece(id))
+        if self._processor.is_control(id):
+            return b""
         return bytes([int(piece[3:5], 16)]) if self._processor.is_byte(id) else piece.encode()
 
     def _normalized_words(self, line: str) -> list[str]:
@@ -190,47 +264,31 @@ class Tokenizer:
         """How many bytes of the normalised line each piece covers."""
         if self._whole_words:
             return [len(word.encode()) for word in self._normalized_words(line)]
-        surfaces = self._processor.encode(line, out_type=str)  # an unknown piece is given as its text
-        pairs = zip(self.encode(line), surfaces, strict=True)
-        return [1 if self._processor.is_byte(id) else len(surface.encode()) for id, surface in pairs]
+        widths = []
+        for part in self._parts(line):
+            if part in self._symbols:
+                widths.append(len(part.encode()))
+                continue
+            surfaces = self._cutter.encode(part, out_type=str)  # an unknown piece is given as its text
+            pairs = zip(self._cutter.encode(part), surfaces, strict=True)
+            widths += [1 if self._processor.is_byte(id) else len(surface.encode()) for id, surface in pairs]
+        return widths
+
+
+def _of_file(path: Path, make: Callable[[bytes], Tokenizer]) -> Tokenizer:
+    try:
+        return make(path.read_bytes())
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror or error}") from error
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from error
 
 
 def _processor(model: bytes) -> sentencepiece.SentencePieceProcessor:
     try:
-        processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        return sentencepiece.SentencePieceProcessor(model_proto=model)
     except RuntimeError as error:
         raise UserError("not a SentencePiece model") from error
-    ids = (processor.unk_id(), processor.bos_id(), processor.eos_id(), processor.pad_id())
-    if ids != (UNK, BOS, EOS, PAD):
-        raise UserError(f"its ids for unk, bos, eos, pad are {ids}, not {(UNK, BOS, EOS, PAD)}")
-    return processor
-
-
-def _check(model_type: str, vocabulary_size: int, coverage: float, byte_fallback: bool, normalization: str) -> None:
-    """What can be refused before any text is read. Every message begins with the option as it is written."""
-    smallest = PAD + 1 + BYTES * byte_fallback + 1
-    if model_type not in get_args(ModelType):
-        raise UserError(f"tokenizer.model_type={model_type}: must be one of {', '.join(get_args(ModelType))}")
-    if vocabulary_size < smallest:
-        taken = f"{PAD + 1} special ids" + f" and {BYTES} bytes" * byte_fallback
-        raise UserError(
-            f"tokenizer.vocabulary_size={vocabulary_size}: must be at least {smallest} ({taken} come first)"
-        )
-    if not 0.98 <= coverage <= 1:
-        raise UserError(f"tokenizer.character_coverage={coverage}: must be from 0.98 to 1")
-    if normalization not in NORMALIZATIONS:
-        raise UserError(f"tokenizer.normalization={normalization}: must be one of {', '.join(NORMALIZATIONS)}")
-
-
-def _trainable(lines: Iterable[str], failures: list[Exception]) -> Iterator[str]:
-    """The lines as SentencePiece may read them. It hides what an iterator raises: that is kept in `failures`."""
-    try:
-        for line in lines:
-            if not is_blank(line):  # sentencepiece 0.2.1 dies of a text that is blank throughout
-                yield line.replace(RESERVED, " ")
-    except Exception as error:
-        failures.append(error)
-        raise
 
 
 def _is_word(piece: str) -> bool:
@@ -248,24 +306,3 @@ def _next_greater(values: Sequence[int]) -> list[int]:
     for value, behind in zip(values[-2::-1], values[:0:-1], strict=True):
         greater.append(behind if behind > value else greater[-1])
     return greater[:0:-1]
-
-
-def _too_small(vocabulary_size: int, smallest: int) -> str:
-    return (
-        f"tokenizer.vocabulary_size={vocabulary_size} is too small for the characters of this text: "
-        f"the smallest possible is {smallest} (or lower tokenizer.character_coverage)"
-    )
-
-
-def _why_not_trained(message: str, vocabulary_size: int) -> str:
-    """SentencePiece's complaint in words that name our option and the number that would do."""
-    if largest := re.search(r"value <= (\d+)", message):
-        return (
-            f"tokenizer.vocabulary_size={vocabulary_size} is too large for this text: "
-            f"the largest possible is {largest[1]}"
-        )
-    if smallest := re.search(r"required_chars\. \d+ vs (\d+)", message):
-        return _too_small(vocabulary_size, int(smallest[1]))
-    if "sentences_.empty()" in message or "all_chars_count" in message:
-        return "the tokenizer has no text to learn from: the training lines are empty or blank"
-    return f"the tokenizer cannot be trained: {message}"

@@ -1,10 +1,10 @@
 """The whole state of a training in one file, from which it goes on as if it had never stopped.
 
 checkpoints/last.safetensors holds the tensors `model.NAME` (a tied table once), `optimizer.I.KEY` for the I-th
-parameter, `ema.NAME` of a moving average of the weights, and as JSON in its header `progress` (what `Progress` names),
-`schedule`, `scaler` (float16's loss scale) and `tally` (sums for the next log line). It is replaced as a whole or not
-at all, and nothing in it can run code. No generator's state is in it: what a batch draws is a function of its place in
-training (nmt.train.update).
+parameter, `ema.NAME` of a moving average of the weights, `feed.NAME` of what a stream keeps in memory, and as JSON in
+its header `progress` (what `Progress` names), `feed` (where the training data stand), `schedule`, `scaler` (float16's
+loss scale) and `tally` (sums for the next log line). It is replaced as a whole or not at all, and nothing in it can run
+code. No generator's state is in it: what a batch draws is a function of its place in training (nmt.train.update).
 """
 
 from __future__ import annotations
@@ -18,28 +18,27 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from nmt.data.feed import FeedState
 from nmt.errors import UserError
 from nmt.run import named_tensors, put_tensors, write_tensors
 from nmt.train.ema import Ema
 
-MODEL, OPTIMIZER, EMA = "model.", "optimizer.", "ema."
+MODEL, OPTIMIZER, EMA, FEED = "model.", "optimizer.", "ema.", "feed."
+HEADER = ("progress", "feed", "schedule", "scaler", "tally")
 
 
 @dataclass
 class Progress:
     """What a training has come to, tensors apart.
 
-    update: of the last one made; epoch: how many are complete; group: updates made of the one under way; passes: how
-    often the data were read, fractions counted; validated: the update of the last validation; best: the best score;
-    mark, worse: the score that patience counts from, and the validations since; bad: updates in a row that were
-    skipped; skipped: all of those; tokens: target tokens of the others; seconds: of training so far; corpus: what the
-    training pairs are known by.
+    update: of the last one made; passes: how often the data were read, fractions counted; validated: the update of the
+    last validation; best: the best score; mark, worse: the score that patience counts from, and the validations since;
+    bad: updates in a row that were skipped; skipped: all of those; tokens: target tokens of the others; seconds: of
+    training so far; corpus: what the feed is known by.
     """
 
     corpus: str
     update: int = 0
-    epoch: int = 0
-    group: int = 0
     passes: float = 0.0
     validated: int = 0
     best: float | None = None
@@ -58,17 +57,20 @@ def save_checkpoint(
     scaler: torch.amp.GradScaler,
     ema: Ema | None,
     progress: Progress,
+    feed: FeedState,
     schedule: Mapping[str, float],
     tally: Mapping[str, float],
 ) -> None:
-    """Write it whole. `schedule`, `tally`: the schedule's state, and the sums that the next log line is made of."""
+    """Write it whole. `feed`, `schedule`, `tally`: their states; the tally's are the sums for the next log line."""
     tensors = {MODEL + name: tensor for name, tensor in named_tensors(model)}
     for number, state in optimizer.state_dict()["state"].items():
         tensors |= {f"{OPTIMIZER}{number}.{key}": torch.as_tensor(value) for key, value in state.items()}
     if ema is not None:
         tensors |= {EMA + name: tensor for name, tensor in ema.state().items()}
+    tensors |= {FEED + name: tensor for name, tensor in feed.tensors.items()}
     header = {
         "progress": asdict(progress),
+        "feed": feed.values,
         "schedule": dict(schedule),
         "scaler": scaler.state_dict(),
         "tally": dict(tally),
@@ -110,6 +112,11 @@ class Checkpoint:
         """The state of the moving average of the weights; empty where there was none."""
         return self._under(EMA)
 
+    @property
+    def feed(self) -> FeedState:
+        """Where the training data stood."""
+        return FeedState(self.header["feed"], self._under(FEED))
+
     def _under(self, prefix: str) -> dict[str, Tensor]:
         return {name.removeprefix(prefix): tensor for name, tensor in self.tensors.items() if name.startswith(prefix)}
 
@@ -122,6 +129,6 @@ def read_checkpoint(path: Path) -> Checkpoint:
         with safe_open(path, "pt") as file:
             tensors = {name: file.get_tensor(name) for name in list(file.keys())}
             header = {name: json.loads(text) for name, text in (file.metadata() or {}).items()}
-        return Checkpoint(path, tensors, {name: header[name] for name in ("progress", "schedule", "scaler", "tally")})
+        return Checkpoint(path, tensors, {name: header[name] for name in HEADER})
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         raise UserError(f"{path}: this is no checkpoint to go on from: {error}") from error

@@ -72,6 +72,14 @@ class Processes:
         dist.all_reduce(shared, op=dist.ReduceOp.MAX)
         return float(shared)
 
+    def total(self, values: Sequence[float]) -> list[float]:
+        """Of each value its sum over the processes."""
+        if self.size == 1:
+            return list(values)
+        shared = torch.tensor(values, dtype=torch.float64, device=self.device)
+        dist.all_reduce(shared)
+        return shared.tolist()
+
     def wait(self) -> None:
         """Until all have come here."""
         if self.size > 1:

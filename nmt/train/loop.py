@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager, closing, nullcontext
 from typing import NamedTuple, NoReturn
 
 import torch
 
 from nmt.config import TrainConfig
-from nmt.data.batch import plan_epoch
-from nmt.data.store import PairStore
+from nmt.data.feed import Feed, Portion
 from nmt.errors import Unsuccessful, UserError
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.progress import Bar, clock, progress, say
@@ -26,7 +25,7 @@ from nmt.train.guided import Guide
 from nmt.train.interrupt import Interrupted, Interruption
 from nmt.train.kept import Kept
 from nmt.train.loss import LossSum
-from nmt.train.metrics import Metrics
+from nmt.train.metrics import Metrics, percent
 from nmt.train.schedule import Schedule
 from nmt.train.update import Updater
 
@@ -62,7 +61,7 @@ class Trainer:
         self,
         *,
         model: EncoderDecoder,
-        store: PairStore,
+        feed: Feed,
         optimizer: torch.optim.Optimizer,
         schedule: Schedule,
         validate: Callable[[], Validation],
@@ -73,11 +72,11 @@ class Trainer:
         processes: Processes | None = None,
         guide: Guide | None = None,
     ) -> None:
-        """`processes`: those that train together; None: this one alone. `guide`: what the store's links supervise."""
+        """`processes`: those that train together, and share `feed`; None: this one alone. `guide`: what the pairs'
+        links supervise."""
         self.processes = processes or Processes()
         self.updater = Updater(
             model=model,
-            store=store,
             optimizer=optimizer,
             config=config,
             seed=seed,
@@ -85,7 +84,7 @@ class Trainer:
             guide=guide,
         )
         self.model = model
-        self.store = store
+        self.feed = feed
         self.optimizer = optimizer
         self.schedule = schedule
         self.validate = validate
@@ -102,7 +101,7 @@ class Trainer:
             higher_is_better=HIGHER_IS_BETTER[config.metric],
         )
         self.interruption = Interruption()
-        self.now = Progress(corpus=store.fingerprint())
+        self.now = Progress(corpus=feed.fingerprint)
         self.tally = Tally(guided=guide is not None)
         if resume:
             self.go_on()
@@ -121,6 +120,7 @@ class Trainer:
         checkpoint.restore(self.model, self.optimizer, self.updater.scaler)
         if self.ema is not None:
             self.ema.restore(checkpoint.path, checkpoint.ema)
+        self.feed.restore(checkpoint.feed)
         self.now = checkpoint.progress
         self.schedule.restore(checkpoint.header["schedule"])
         self.tally = Tally.of(checkpoint.header["tally"])
@@ -152,16 +152,17 @@ class Trainer:
         if self.now.update >= self.config.updates:
             say(f"already at update {self.now.update}, and train.updates is {self.config.updates}: nothing to train")
         self.validate_if_due()
-        for batches in self.micro_batches():
-            self.make_update(batches)
-            bar.advance()
-            self.is_late = bool(self.processes.largest(self.is_over_time()))
-            if self.now.update % self.config.log_every == 0:
-                self.log(bar)
-            self.validate_if_due()
-            self.end_if_signalled()
-            if self.config.save_every and self.now.update % self.config.save_every == 0:
-                self.save()
+        with closing(self.portions()) as portions:
+            for portion in portions:
+                self.make_update(portion)
+                bar.advance()
+                self.is_late = bool(self.processes.largest(self.is_over_time()))
+                if self.now.update % self.config.log_every == 0:
+                    self.log(bar)
+                self.validate_if_due()
+                self.end_if_signalled()
+                if self.config.save_every and self.now.update % self.config.save_every == 0:
+                    self.save()
 
     def ends(self) -> bool:
         """Whether nothing is left to do."""
@@ -194,6 +195,7 @@ class Trainer:
     def save(self) -> None:
         """The newest checkpoint, in the place of the one before."""
         self.now.seconds = time.monotonic() - self.started
+        feed = self.feed.state()
         if self.processes.is_first:
             save_checkpoint(
                 self.run.last,
@@ -202,44 +204,33 @@ class Trainer:
                 self.updater.scaler,
                 self.ema,
                 self.now,
+                feed,
                 self.schedule.state(),
                 self.tally.state(),
             )
 
-    def micro_batches(self) -> Iterator[list[list[int]]]:
-        """The rows of the batches of each update to be made, from where training stands; an epoch's last update may
-        have fewer."""
-        while not self.ends():
-            plan = plan_epoch(
-                self.store.source_lengths,
-                self.store.target_lengths,
-                batch_tokens=self.config.batch_tokens,
-                pool=self.config.pool,
-                seed=self.seed,
-                epoch=self.now.epoch,
-            )
-            size = self.config.accumulate
-            groups = [plan[first : first + size] for first in range(0, len(plan), size)]
-            while self.now.group < len(groups) and not self.ends():
-                self.now.group += 1
-                self.now.passes = self.now.epoch + min(1.0, self.now.group * size / len(plan))
-                yield groups[self.now.group - 1]
-            if self.now.group == len(groups):
-                self.now.epoch, self.now.group = self.now.epoch + 1, 0
+    def portions(self) -> Generator[Portion, None, None]:
+        """What each update to be made is made of."""
+        with closing(self.feed.updates()) as updates:
+            while not self.ends():
+                began = time.monotonic()
+                portion = next(updates)
+                self.tally.waiting += time.monotonic() - began
+                self.now.passes = self.feed.passes
+                yield portion
 
-    def make_update(self, rows: list[list[int]]) -> None:
-        """One step of the optimizer on the gradient per target token of all these batches together."""
-        place = (self.now.epoch, self.now.group)
+    def make_update(self, portion: Portion) -> None:
+        """One step of the optimizer on the gradient per target token of all the portion's batches together."""
         self.now.update += 1
         factor = self.schedule.factor(self.now.update)
         for group, peak in zip(self.optimizer.param_groups, self.peaks, strict=True):
             group["lr"] = peak * factor
-        sums, norm = self.updater.gradients(rows, place)
+        sums, norm = self.updater.gradients(portion, self.now.update)
         if self.is_finite(sums, norm):
             self.updater.step()
             if self.ema is not None:
                 self.ema.update()
-            self.tally.add(sums, norm)
+            self.tally.add(sums, norm, portion)
             self.now.tokens += sums.tokens
         self.updater.clear()
 
@@ -269,7 +260,8 @@ class Trainer:
         say(
             f"update {self.now.update}/{self.config.updates}  epoch {self.now.passes:.2f}"
             f"  loss {mean.loss:.3f}  nll {mean.nll:.3f}{terms}  lr {rate:.2e}  norm {mean.norm:.2f}"
-            f"  {mean.tokens_per_second:,.0f} tokens/s  left {clock(left)}"
+            f"  {mean.tokens_per_second:,.0f} tokens/s  padding {percent(mean.padding)}"
+            f"  waiting {percent(mean.waiting)}  left {clock(left)}"
         )
         bar.advance(
             0, rate=f"{mean.tokens_per_second:,.0f} tokens/s", note=f"epoch {self.now.passes:.2f}  loss {mean.loss:.3f}"
@@ -283,6 +275,8 @@ class Trainer:
             learning_rate=rate,
             gradient_norm=mean.norm,
             tokens_per_second=mean.tokens_per_second,
+            padding=mean.padding,
+            waiting=mean.waiting,
         )
         self.tally = Tally(guided=mean.guided is not None)
 
@@ -374,42 +368,50 @@ def is_better(value: float, best: float | None, metric: str, by: float = 0.0) ->
 
 
 class Means(NamedTuple):
-    """Per target token: loss, nll, guided; norm of the last gradient; rates of training alone."""
+    """Per target token: loss, nll, guided; norm of the last gradient; rates of training alone; the share of positions
+    that are padding, and of the time that training waited for its data."""
 
     loss: float
     nll: float
     norm: float
     tokens_per_second: float
     seconds_per_update: float
+    padding: float
+    waiting: float
     guided: float | None
 
 
 class Tally:
-    """Sums since it was made, from which a log line is made. guided: whether there is such a term."""
+    """Sums since it was made, from which a log line is made. guided: whether there is such a term.
+
+    waiting: seconds for data; positions, filled: see `Portion`.
+    """
+
+    SUMS = ("loss", "nll", "norm", "waiting", "tokens", "positions", "filled", "updates")  # of a checkpoint
 
     def __init__(self, *, guided: bool = False) -> None:
         self.began = time.monotonic()
-        self.loss = self.nll = self.norm = 0.0
+        self.loss = self.nll = self.norm = self.waiting = 0.0
         self.guided = 0.0 if guided else None
-        self.tokens = self.updates = 0
+        self.tokens = self.positions = self.filled = self.updates = 0
 
     @classmethod
     def of(cls, state: Mapping[str, float]) -> Tally:
         """The one whose `state` this was."""
         tally = cls()
         tally.began -= state["seconds"]
-        tally.loss, tally.nll, tally.norm = state["loss"], state["nll"], state["norm"]
+        for name in cls.SUMS:
+            setattr(tally, name, state[name])
         tally.guided = state.get("guided")
-        tally.tokens, tally.updates = int(state["tokens"]), int(state["updates"])
         return tally
 
     def state(self) -> dict[str, float]:
         """For a checkpoint."""
-        own = {name: getattr(self, name) for name in ("loss", "nll", "norm", "tokens", "updates")}
+        own = {name: getattr(self, name) for name in self.SUMS}
         guided = {} if self.guided is None else {"guided": self.guided}
         return {**own, **guided, "seconds": time.monotonic() - self.began}
 
-    def add(self, sums: LossSum, norm: float) -> None:
+    def add(self, sums: LossSum, norm: float, portion: Portion) -> None:
         """One update."""
         self.loss += float(sums.loss)
         self.nll += float(sums.nll)
@@ -417,6 +419,8 @@ class Tally:
             self.guided += float(sums.guided)
         self.norm = norm
         self.tokens += sums.tokens
+        self.positions += portion.positions
+        self.filled += portion.filled
         self.updates += 1
 
     def leave_out(self, seconds: float) -> None:
@@ -433,5 +437,7 @@ class Tally:
             self.norm,
             self.tokens / seconds,
             seconds / max(self.updates, 1),
+            1 - self.filled / self.positions if self.positions else 0.0,
+            self.waiting / seconds,
             None if self.guided is None else self.guided / tokens,
         )

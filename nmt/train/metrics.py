@@ -3,7 +3,8 @@
 Every event has `event`, `update`, `epoch` (fractions count), `seconds` since training began. `train` events have the
 means since the one before, per target token: `loss` (smoothed, all terms), `nll`, with guided alignment `guided` (the
 links' cross-entropy, before its weight), and `learning_rate`, `gradient_norm` (of the last update, before clipping),
-`tokens_per_second` (target tokens, EOS counted, no padding; validation time left out).
+`tokens_per_second` (target tokens, EOS counted, no padding; validation time left out), `padding` (the share of source
+and target positions that hold no token), `waiting` (the share of that time that training waited for its data).
 `valid` events have `loss` (-ln p per target token, without smoothing), `perplexity`, `tokens`, `bleu`, `chrf`,
 `signature`, `better`. A number that is not finite is null.
 """
@@ -53,6 +54,11 @@ class Metrics:
             self.file.close()
         if self.board is not None:
             self.board.close()
+
+
+def percent(share: float) -> str:
+    """A share of 1, for people."""
+    return f"{100 * share:.0f} %"
 
 
 def events_up_to(path: Path, update: int) -> bytes:

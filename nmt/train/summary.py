@@ -1,7 +1,7 @@
 """The closing summary of a training: what it came to, over all its stops, and what to do with it.
 
-Totals are the checkpoint's (`Progress`); speeds and the best validation are read in the run's metrics.jsonl. Both hold
-over resumes. Memory alone is of this process.
+Totals are the checkpoint's (`Progress`); speeds, padding and the best validation are read in the run's metrics.jsonl.
+Both hold over resumes. Memory alone is of this process.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import torch
 from nmt.progress import clock
 from nmt.run import Run
 from nmt.train.checkpoint import Progress
+from nmt.train.metrics import percent
 
 NAMES = {"loss": "loss", "perplexity": "perplexity", "bleu": "BLEU", "chrf": "chrF"}
 MIB = 2**20
@@ -43,9 +44,16 @@ def summary(run: Run, progress: Progress, metric: str) -> str:
 
 
 def speed(events: list[Mapping[str, Any]]) -> str:
-    """The median of what was logged, validations left out; empty where nothing was."""
-    rates = [event["tokens_per_second"] for event in events]
-    return f"{median(rates):,.0f} target tokens/s (median of {len(rates)} log lines)" if rates else ""
+    """The medians of what was logged, validations left out; empty where nothing was."""
+    if not events:
+        return ""
+    rate, padding, waiting = (
+        median(event[name] for event in events) for name in ("tokens_per_second", "padding", "waiting")
+    )
+    return (
+        f"{rate:,.0f} target tokens/s, padding {percent(padding)}, waiting {percent(waiting)}"
+        f" (medians of {len(events)} log lines)"
+    )
 
 
 def best(events: list[Mapping[str, Any]], metric: str, score: float | None) -> str:

@@ -1,7 +1,8 @@
 """One update of the weights: the gradients of its batches, added up over batches and processes, and the step.
 
-A batch's random numbers (dropout, draws) are a function of the seed and of the batch's place in training: an update
-comes out the same after a stop, and whichever process makes it. A batch for which memory does not suffice is halved.
+A batch's random numbers (dropout, draws) are a function of the seed, of the update and of the batch's number in it: an
+update comes out the same after a stop, and whichever process makes it. A batch for which memory does not suffice is
+halved.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import torch
 from torch import Tensor
 
 from nmt.config import TrainConfig
-from nmt.data.store import PairStore
+from nmt.data.batch import batch_pairs
+from nmt.data.feed import Portion
+from nmt.data.pairs import IdPair
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.progress import say
@@ -34,17 +37,15 @@ class Updater:
         self,
         *,
         model: EncoderDecoder,
-        store: PairStore,
         optimizer: torch.optim.Optimizer,
         config: TrainConfig,
         seed: int,
         processes: Processes,
         guide: Guide | None = None,
     ) -> None:
-        """`guide`: what the store's links supervise, where it has any."""
+        """`guide`: what the pairs' links supervise, where they have any."""
         self.model = model
         self.network = cast(EncoderDecoder, torch.compile(model, dynamic=True)) if config.compile else model
-        self.store = store
         self.optimizer = optimizer
         self.config = config
         self.seed = seed
@@ -57,19 +58,18 @@ class Updater:
             self.device.type, init_scale=FIRST_SCALE, enabled=self.dtype == torch.float16
         )
 
-    def gradients(self, batches: Sequence[Sequence[int]], place: tuple[int, ...]) -> tuple[LossSum, float]:
-        """Leave in the parameters the gradients of these batches (rows of the store), clipped; the summed loss of all,
-        and the gradient's norm before clipping. `place`: of the update in training, like no other's."""
+    def gradients(self, portion: Portion, update: int) -> tuple[LossSum, float]:
+        """Leave in the parameters the gradients of all processes' batches, of which `portion` has our own, clipped; the
+        summed loss of all, and the gradient's norm before clipping. `update`: its number in training."""
         self.model.train()
-        tokens = sum(int(self.store.target_lengths[rows].sum()) for rows in batches)
         sums = torch.zeros(2 if self.guide is None else 3, dtype=torch.float64, device=self.device)
-        for number, rows in self.processes.share(list(enumerate(batches))):
-            seed_generators(self.seed, *place, number)
-            self.add(rows, tokens, sums)
+        for number, pairs in portion.batches:
+            seed_generators(self.seed, update, number)
+            self.add(pairs, portion.tokens, sums)
         self.add_up(sums)
         self.scaler.unscale_(self.optimizer)
         norm = torch.nn.utils.clip_grad_norm_(self.parameters, self.config.clip_norm or math.inf)
-        return LossSum(sums[0], sums[1], tokens, None if self.guide is None else sums[2]), float(norm)
+        return LossSum(sums[0], sums[1], portion.tokens, None if self.guide is None else sums[2]), float(norm)
 
     def step(self) -> None:
         """The optimizer's, on the gradients that were left."""
@@ -80,9 +80,9 @@ class Updater:
         self.scaler.update()
         self.optimizer.zero_grad(set_to_none=True)
 
-    def add(self, rows: Sequence[int], tokens: int, sums: Tensor) -> None:
+    def add(self, pairs: Sequence[IdPair], tokens: int, sums: Tensor) -> None:
         """Add a batch's gradients / `tokens` to those there are, all or none of them, and its loss to `sums`."""
-        found = self.try_batch(rows, tokens)
+        found = self.try_batch(pairs, tokens)
         if found is not None:
             own, gradients = found
             sums += torch.stack([own.loss.detach(), own.nll, *([] if own.guided is None else [own.guided])])
@@ -90,20 +90,20 @@ class Updater:
                 if gradient is not None:
                     parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
             return
-        if len(rows) == 1:
+        if len(pairs) == 1:
             raise UserError(
                 "memory does not suffice for one sentence pair: lower data.filters.max_pieces or the model's sizes"
             )
-        say(f"memory does not suffice for {len(rows)} pairs at once: the batch is split in two")
+        say(f"memory does not suffice for {len(pairs)} pairs at once: the batch is split in two")
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
-        for half in (rows[: len(rows) // 2], rows[len(rows) // 2 :]):
+        for half in (pairs[: len(pairs) // 2], pairs[len(pairs) // 2 :]):
             self.add(half, tokens, sums)
 
-    def try_batch(self, rows: Sequence[int], tokens: int) -> tuple[LossSum, tuple[Tensor | None, ...]] | None:
+    def try_batch(self, pairs: Sequence[IdPair], tokens: int) -> tuple[LossSum, tuple[Tensor | None, ...]] | None:
         """The batch's summed loss and its gradients / `tokens`; None where memory does not suffice."""
         try:
-            batch = self.store.batch(rows).to(self.device)
+            batch = batch_pairs(pairs, pad_to=self.config.pad_to, linked=self.guide is not None).to(self.device)
             with torch.autocast(self.device.type, self.dtype, enabled=self.dtype != torch.float32):
                 sums = batch_loss(
                     self.network,

@@ -38,6 +38,7 @@ def overrides(size: str, data: Path, run: Path, threads: int, more: Sequence[str
     """The settings of a training that measures: every update told, validated once at its end, on next to nothing."""
     return [
         *SIZES[size],
+        "data=multi30k_files",
         f"data.root={data}",
         f"data.valid.source={data / 'valid.en'}",
         f"data.valid.target={data / 'valid.de'}",

@@ -2,9 +2,9 @@
 
     python scripts/bench/timed_train.py REPORT [nmt train's settings]
 
-REPORT is a JSON object of seconds: `data` (batches made), `backward` (all that autograd does, the readout's gradient
-too, which the loss makes in its own pass), `optimizer` (clipping, step, zeroing), and `forward` (all else: the model,
-the loss, the loop). The first quarter of the updates counts for nothing.
+REPORT is a JSON object of seconds: `data` (waiting for pairs, and making batches of them), `backward` (all that
+autograd does, the readout's gradient too, which the loss makes in its own pass), `optimizer` (clipping, step, zeroing),
+and `forward` (all else: the model, the loss, the loop). The first quarter of the updates counts for nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,13 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from nmt.cli.main import main
-from nmt.data.store import PairStore
+from nmt.data.feed import StoreFeed
+from nmt.data.stream import StreamFeed
+from nmt.train import update
 
 PARTS = ("data", "backward", "optimizer")
 WRAPPED = (
-    (PairStore, "batch", "data"),
+    (update, "batch_pairs", "data"),
     (torch.autograd, "backward", "backward"),
     (torch.autograd, "grad", "backward"),
     (torch.nn.utils, "clip_grad_norm_", "optimizer"),
@@ -56,6 +59,17 @@ class Clock:
 
         return call
 
+    def timed_items(self, function: Callable[..., Any], part: str) -> Callable[..., Any]:
+        """The generator function, the time of every item added to `part`."""
+
+        def call(*given: Any) -> Any:
+            with closing(function(*given)) as items:
+                following = self.timed(next, part)
+                while True:
+                    yield following(items)
+
+        return call
+
     def begin_step(self, *_: Any) -> None:
         """The optimizer begins."""
         self.step_began = time.perf_counter()
@@ -78,6 +92,8 @@ def wrap(clock: Clock) -> None:
     """Put the timers where training looks its functions up."""
     for owner, name, part in WRAPPED:
         setattr(owner, name, clock.timed(getattr(owner, name), part))
+    for feed in (StoreFeed, StreamFeed):
+        feed.updates = clock.timed_items(feed.updates, "data")  # type: ignore[method-assign]
     register_optimizer_step_pre_hook(clock.begin_step)
     register_optimizer_step_post_hook(clock.end_step)
 

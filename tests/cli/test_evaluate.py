@@ -11,7 +11,7 @@ import pytest
 
 import nmt
 from nmt.cli.main import main
-from nmt.config import DataConfig, FilesConfig
+from nmt.config import DataConfig, FiltersConfig, Leaf
 from nmt.run import Run
 
 HYPOTHESES = "the red cat sat on the old mat .\na small dog ran in the big park\nwe like to read books at night\n"
@@ -25,10 +25,14 @@ class UpperCaser:
         return [SimpleNamespace(text=line.upper()) for line in lines]
 
 
-def data_of_run(test: FilesConfig | None) -> DataConfig:
+def data_of_run(test: Leaf | None) -> DataConfig:
     """The section `data` of the run's config, of which only the test set matters here."""
-    unread = FilesConfig("no.src", "no.trg")
-    return DataConfig("xx", "yy", root=".", train=unread, valid=unread, test=test, hub=None, max_length=9)
+    unread = files("no.src", "no.trg")
+    return DataConfig("xx", "yy", train=unread, valid=unread, test=test, filters=FiltersConfig())
+
+
+def files(source: str, target: str) -> Leaf:
+    return {"_target_": "nmt.data.corpora.files.Files", "source": source, "target": target}
 
 
 def open_as(monkeypatch: pytest.MonkeyPatch, data: DataConfig) -> None:
@@ -54,7 +58,7 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bad").write_bytes(b"caf\xe9\nlo\nmi\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(nmt, "load", lambda run, overrides: UpperCaser())
-    open_as(monkeypatch, data_of_run(FilesConfig("test.src", "test.trg")))
+    open_as(monkeypatch, data_of_run(files("test.src", "test.trg")))
 
 
 def scores(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-import json
+import bz2
+import gzip
+import lzma
+import os
 import random
+import re
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.data.lines import count_lines, hub_pairs, is_blank, read_lines, read_pairs
+from nmt.data.lines import (
+    count_lines,
+    decode_lines,
+    files_after,
+    is_blank,
+    one_line,
+    open_binary,
+    read_lines,
+    read_pairs,
+)
 from nmt.errors import UserError
 
 
@@ -19,6 +33,7 @@ def write(path: Path, content: bytes) -> Path:
     return path
 
 
+PACK = {".gz": gzip.compress, ".xz": lzma.compress, ".bz2": bz2.compress}
 SEPARATED = "ka\u2028lo\nmi\u2029tu\nre\x85so\nfa\x0cne\nbi\rdo\n"
 
 
@@ -91,69 +106,73 @@ def test_blank_means_whitespace_only() -> None:
     assert not any(map(is_blank, ["a", " . ", "\u200b"]))
 
 
-ROWS = [("null", "zero"), ("NA", "sodium"), ("007", "agent"), ("1e3", "x"), ("true", "y"), ("2020-01-01", "z")]
+@pytest.mark.parametrize("start", range(5))
+def test_reading_from_any_line_on(tmp_path: Path, start: int) -> None:
+    """Lines that are passed over are not decoded, and errors still count them."""
+    path = write(tmp_path / "a", b"\xef\xbb\xbfka\n\xef\xbb\xbflo\n\nmi")
+    assert list(read_lines(path, start)) == ["ka", "\ufefflo", "", "mi"][start:]
+    wrong = write(tmp_path / "b", b"\xff\nka\nlo\nmi\xe9\n")
+    if start:
+        with pytest.raises(UserError, match=r"b, line 4: not valid UTF-8") if start < 4 else nullcontext():
+            list(read_lines(wrong, start))
 
 
-def hub_folder(path: Path, rows: list[object]) -> str:
-    path.mkdir()
-    (path / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return str(path)
+@pytest.mark.parametrize("suffix", PACK)
+def test_packed_files_are_read_as_what_is_in_them(tmp_path: Path, suffix: str) -> None:
+    text = b"\xef\xbb\xbfka\r\nlo\n" * 100_000
+    path = write(tmp_path / f"a{suffix}", PACK[suffix](text))
+    assert count_lines(path) == 200_000
+    assert list(read_lines(path)) == list(read_lines(write(tmp_path / "a", text)))
+    with open_binary(path) as file:
+        assert next(decode_lines(file, "a")) == "ka"
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import datasets
-
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-
-
-def pairs_of(path: str, **changes: str) -> list[tuple[str, str]]:
-    settings = {"split": "train", "source_language": "en", "target_language": "no"} | changes
-    return list(hub_pairs(path, **settings))  # type: ignore[arg-type]
-
-
-def test_both_layouts_give_the_text_as_it_is(tmp_path: Path) -> None:
-    flat: list[object] = [{"en": source, "no": target} for source, target in ROWS]
-    nested: list[object] = [{"translation": row} for row in flat]
-    assert pairs_of(hub_folder(tmp_path / "flat", flat)) == ROWS
-    assert pairs_of(hub_folder(tmp_path / "nested", nested)) == ROWS
+@pytest.mark.parametrize("suffix", PACK)
+def test_a_damaged_archive_is_named(tmp_path: Path, suffix: str) -> None:
+    packed = bytearray(PACK[suffix](random.randbytes(100_000)))
+    for content in (packed[:-1], packed[:50], packed[1:], b"ka lo\n", packed[:9000] + b"ka lo" + packed[9005:]):
+        path = write(tmp_path / f"a{suffix}", bytes(content))
+        with pytest.raises(
+            UserError, match=rf"a{re.escape(suffix)}: this is no whole {re.escape(suffix)} archive \(\w"
+        ):
+            count_lines(path)
 
 
-def test_parquet_with_the_declared_translation_feature(tmp_path: Path) -> None:
-    import datasets
-
-    features = datasets.Features(translation=datasets.Translation(["en", "no"]))
-    rows = {"translation": [{"en": source, "no": target} for source, target in ROWS]}
-    (tmp_path / "set").mkdir()
-    datasets.Dataset.from_dict(rows, features=features).to_parquet(str(tmp_path / "set" / "train.parquet"))
-    assert pairs_of(str(tmp_path / "set")) == ROWS
+def test_a_missing_archive_and_a_folder_of_that_name(tmp_path: Path) -> None:
+    (tmp_path / "b.gz").mkdir()
+    for name, reason in (("a.gz", "No such file"), ("a.xz", "No such file"), ("b.gz", "Is a directory")):
+        with pytest.raises(UserError, match=rf"{name}: {reason}"):
+            count_lines(tmp_path / name)
 
 
-def test_a_line_break_in_the_hub_does_not_make_two_lines(tmp_path: Path) -> None:
-    assert pairs_of(hub_folder(tmp_path / "a", [{"en": "ka\nlo\r\n", "no": "a"}])) == [("ka lo", "a")]
+def test_a_pipe_is_not_read_twice(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UserError, match="pipe: this is a pipe or device, and it would be read twice"):
+        read_pairs(tmp_path / "pipe", tmp_path / "pipe")
 
 
-def test_a_missing_language_names_those_there_are(tmp_path: Path) -> None:
-    rows = [{"en": "a", "no": "b"}]
-    with pytest.raises(UserError, match=r"no 'de' in data set .*; it has: en, no"):
-        pairs_of(hub_folder(tmp_path / "flat", list(rows)), target_language="de")
-    with pytest.raises(UserError, match=r"no 'de' in column 'translation' of data set .*; it has: en, no"):
-        pairs_of(hub_folder(tmp_path / "nested", [{"translation": row} for row in rows]), target_language="de")
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("ka", "ka"),
+        ("ka\n", "ka"),
+        ("ka\r\n", "ka"),
+        ("ka\r", "ka"),
+        ("ka\nlo\r\nmi\n\n", "ka lo mi "),
+        ("ka\rlo\u2028mi\x85", "ka\rlo\u2028mi\x85"),
+        ("\n", ""),
+        ("\r\r", "\r"),
+    ],
+)
+def test_a_text_becomes_one_line(text: str, line: str) -> None:
+    assert one_line(text) == line
 
 
-@pytest.mark.parametrize("wrong", [{"en": "a"}, {"en": "a", "no": 7}, {"en": "a", "no": None}])
-def test_an_entry_without_text_names_the_row(tmp_path: Path, wrong: dict[str, object]) -> None:
-    good = {"en": "a", "no": "b"}
-    with pytest.raises(UserError, match=r"row 2: 'no' is .*not text"):
-        pairs_of(hub_folder(tmp_path / "a", [{"translation": good}, {"translation": wrong}]))
-
-
-def test_what_cannot_be_loaded_is_named(tmp_path: Path) -> None:
-    path = hub_folder(tmp_path / "a", [{"en": "a", "no": "b"}])
-    with pytest.raises(UserError, match=r"split 'tarin'.*train"):
-        pairs_of(path, split="tarin")
-    with pytest.raises(UserError, match=r"gone"):
-        pairs_of(str(tmp_path / "gone"))
+@pytest.mark.parametrize("start", range(8))
+def test_files_that_are_left_after_some_lines(tmp_path: Path, start: int) -> None:
+    files = [write(tmp_path / "a", b"h\n1\n2\n"), write(tmp_path / "b", b"h\n"), write(tmp_path / "c", b"h\n3\n4\n5")]
+    left = [line for file, passed in files_after(files, start, header=1) for line in read_lines(file, passed)]
+    assert left == ["1", "2", "3", "4", "5"][start:]
 
 
 def test_real_files_have_the_published_sizes(nmt_data: Path) -> None:

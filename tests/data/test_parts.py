@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from nmt.config import DataConfig, FilesConfig
-from nmt.data.parts import check_part, part_links
+from nmt.config import DataConfig, FiltersConfig, Leaf
+from nmt.data.parts import check_part, has_part, part_corpus, part_links, part_name, part_pairs
 from nmt.errors import UserError
+
+FILES = {"_target_": "nmt.data.corpora.files.Files"}
 
 
 def corpus(folder: Path, gold: str | None) -> DataConfig:
@@ -17,8 +19,12 @@ def corpus(folder: Path, gold: str | None) -> DataConfig:
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     links = None if gold is None else f"{folder}/gold"
-    test = FilesConfig(f"{folder}/src", f"{folder}/trg", links)
-    return DataConfig("xx", "yy", root=".", train=test, valid=test, test=test, hub=None, max_length=9)
+    return data_of({**FILES, "source": f"{folder}/src", "target": f"{folder}/trg", "links": links})
+
+
+def data_of(test: Leaf) -> DataConfig:
+    unread = {**FILES, "source": "no.src", "target": "no.trg"}
+    return DataConfig("xx", "yy", train=unread, valid=unread, test=test, filters=FiltersConfig())
 
 
 def test_links_of_each_pair(tmp_path: Path) -> None:
@@ -58,3 +64,52 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "gold").unlink()
     with pytest.raises(UserError, match="gold: No such file"):
         check_part(data, "test")
+
+
+def test_what_a_section_names_is_built_with_the_languages(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"xx": "ka", "yy": "AK"}\n')
+    data = data_of({"_target_": "nmt.data.corpora.jsonl.Jsonl", "path": f"{tmp_path}/a.jsonl"})
+    assert list(part_pairs(data, "test")) == [("ka", "AK")]
+    assert part_name(data, "test") == f"test ({tmp_path}/a.jsonl)"
+    members = {"few": data.test, "many": data.test}
+    mixed = data_of({"_target_": "nmt.data.corpora.mix.Mix", "corpora": members, "weights": {"few": 1, "many": 3}})
+    assert part_corpus(mixed, "test").factors([1, 1]) == [0.5, 1.5]
+    assert list(part_pairs(mixed, "test")) == [("ka", "AK")] * 2
+
+
+@pytest.mark.parametrize(
+    ("leaf", "complaint"),
+    [
+        ({"_target_": "torch.nn.Identity"}, r"data\.test\._target_ is 'torch\.nn\.Identity': .* no class of nmt\.data"),
+        ({"_target_": "nmt.data.corpora.tmx.Tmx"}, r"data\.test\.path is missing"),
+        ({"_target_": "nmt.data.corpora.tmx.Tmx", "path": 7}, r"data\.test: path is 7: allowed is a file or a list"),
+        (
+            {"_target_": "nmt.data.corpora.mix.Mix", "corpora": {"a": {**FILES, "source": "a", "target": 7}}},
+            r"data\.test\.corpora\.a: target is 7",
+        ),
+        (
+            {"_target_": "nmt.data.corpora.mix.Mix", "corpora": {"a": {**FILES, "source": "a"}}},
+            r"data\.test\.corpora\.a\.target is missing",
+        ),
+    ],
+)
+def test_sections_that_describe_no_corpus(leaf: Leaf, complaint: str) -> None:
+    with pytest.raises(UserError, match=complaint):
+        part_corpus(data_of(leaf), "test")
+
+
+def test_a_part_that_is_not_given() -> None:
+    data = data_of(None)  # type: ignore[arg-type]
+    assert not has_part(data, "test")
+    with pytest.raises(UserError, match=r"data\.test is not given"):
+        part_corpus(data, "test")
+
+
+def test_a_part_without_text(tmp_path: Path) -> None:
+    """A16: told before anything is trained."""
+    data = corpus(tmp_path, None)
+    for content in ("", "\n \n"):
+        for name in ("src", "trg"):
+            (tmp_path / name).write_text(content)
+        with pytest.raises(UserError, match=r"test \(.*\): there is no pair with text on both sides"):
+            check_part(data, "test")

@@ -1,236 +1,268 @@
-"""What is stored is what was encoded, row by row; a changed corpus is never answered from an old store."""
+"""What is stored is what was given, row by row; a store is whole or none; nothing in memory grows with it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import resource
+import tracemalloc
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from pyarrow import RecordBatch
-from pyarrow.ipc import RecordBatchFileWriter
 
 from nmt.data import store
 from nmt.data.batch import make_batch
-from nmt.data.filters import Report, WordLinks
-from nmt.data.lines import read_lines
-from nmt.data.store import PairStore, encode_pairs
-from nmt.data.tokenizer import ModelType, Tokenizer
-from nmt.data.words import line_pieces, split_words
+from nmt.data.filters import Report
+from nmt.data.pairs import IdPair, TextPair
+from nmt.data.store import PairStore, Unwritable, write_store
 from nmt.errors import UserError
 
-WORDS = ["ka", "lo", "mi", "tu", "re", "so", "fa", "ne", "bi", "do"]
+TEXT = TextPair(4, "ka  lo\r", "K\u2028\U0001f600", corpus=1)
 
 
-def sentence(generator: np.random.Generator) -> str:
-    return " ".join(generator.choice(WORDS, size=generator.integers(1, 10)))
+def some_pairs(count: int, links: bool = False) -> list[IdPair]:
+    """Random ids and lengths; every third line of the corpus is missing."""
+    random = np.random.default_rng(7)
+
+    def ids(most: int) -> list[int]:
+        return [int(id) for id in random.integers(4, 70_000, size=random.integers(1, most))]
+
+    own = [(ids(9), ids(7), random.integers(0, 5, size=2 * random.integers(0, 4)).tolist()) for _ in range(count)]
+    return [
+        IdPair(row + row // 2, source, target, between if links else (), row % 2)
+        for row, (source, target, between) in enumerate(own)
+    ]
 
 
-@pytest.fixture(scope="module")
-def pairs() -> list[tuple[str, str]]:
-    generator = np.random.default_rng(7)
-    return [(sentence(generator), sentence(generator).upper()) for _ in range(53)]
+def write(pairs: Sequence[IdPair], directory: Path, **options: Any) -> PairStore:
+    report = Report("corpus", ["one", "two"])
+
+    def counted() -> Iterator[IdPair]:
+        for pair in pairs:
+            report.keep(pair.corpus)
+            yield pair
+
+    return write_store(counted(), directory, **{"names": ["one", "two"], "report": report, "linked": False, **options})
 
 
-@pytest.fixture(scope="module")
-def tokenizers(pairs: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory) -> tuple[Tokenizer, Tokenizer]:
-    folder = tmp_path_factory.mktemp("tokenizers")
-
-    def train(side: int) -> Tokenizer:
-        lines = [pair[side] for pair in pairs]
-        return Tokenizer.train(lines, model_type="bpe", vocabulary_size=40, path=folder / f"{side}.model")
-
-    return train(0), train(1)
-
-
-def encode(
-    pairs: list[tuple[str, str]], tokenizers: tuple[Tokenizer, Tokenizer], directory: Path, limit: int | None = None
-) -> tuple[PairStore, Report]:
-    report = Report("corpus")
-    return encode_pairs(iter(pairs), *tokenizers, directory=directory, max_length=limit, report=report), report
-
-
-def test_batches_hold_what_each_side_encodes(
-    pairs: list[tuple[str, str]],
-    tokenizers: tuple[Tokenizer, Tokenizer],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(store, "ROWS", 7)  # many record batches, the last one short
-    found, report = encode(pairs, tokenizers, tmp_path)
-    assert len(found) == report.kept == 53
+@pytest.mark.parametrize("linked", [False, True])
+def test_rows_hold_what_was_written(linked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over many blocks, the last one short: in any order, once more, and after they are opened anew."""
+    monkeypatch.setattr(store, "ROWS", 7)
+    pairs = some_pairs(53, linked)
+    write(pairs, tmp_path / "ids", linked=linked)
+    found = PairStore(tmp_path / "ids")
     rows = [52, 0, 6, 7, 13, 14, 0]
-    source, target = ([tokenizer.encode(pairs[row][side]) for row in rows] for side, tokenizer in enumerate(tokenizers))
-    expected, batch = make_batch(source, target, rows), found.batch(rows)
+    assert found.pairs(rows) == [pairs[row] for row in rows]
+    assert found.pairs(range(53)) == pairs
+    assert len(found) == found.report.kept == 53
+    assert found.names == ["one", "two"]
+    assert found.index.tolist() == [pair.index for pair in pairs]
+    assert found.corpus.tolist() == [pair.corpus for pair in pairs]
+    assert found.source_lengths.tolist() == [len(pair.source) + 1 for pair in pairs]
+    assert found.target_lengths.tolist() == [len(pair.target) + 1 for pair in pairs]
+    assert found.longest == (found.source_lengths.max(), found.target_lengths.max())
+    assert found.linked is linked
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_batch_is_made_of_its_rows(linked: bool, tmp_path: Path) -> None:
+    pairs = some_pairs(20, linked)
+    rows = [19, 3, 3, 8]
+    own = [pairs[row] for row in rows]
+    expected = make_batch(
+        [pair.source for pair in own],
+        [pair.target for pair in own],
+        [pair.index for pair in own],
+        [list(pair.links) for pair in own] if linked else None,
+        pad_to=4,
+    )
+    batch = write(pairs, tmp_path / "ids", linked=linked).batch(rows, pad_to=4)
     for name in ("source", "source_lengths", "target_in", "target_out", "target_lengths", "index"):
         assert torch.equal(getattr(batch, name), getattr(expected, name)), name
-    assert found.source_lengths[rows].tolist() == batch.source_lengths.tolist()
-    assert found.target_lengths[rows].tolist() == batch.target_lengths.tolist()
+    assert batch.source.shape[1] % 4 == 0
+    if expected.links is None:
+        assert batch.links is None
+    else:
+        assert batch.links is not None
+        assert torch.equal(batch.links, expected.links)
 
 
-def test_dropped_pairs_leave_the_line_numbers_of_the_rest(
-    tokenizers: tuple[Tokenizer, Tokenizer], tmp_path: Path
-) -> None:
-    pairs = [("ka", "KA"), ("", "LO"), ("mi", " "), ("\u200b", "TU"), ("re", "RE")]
-    found, report = encode(pairs, tokenizers, tmp_path)
-    assert found.index.tolist() == found.batch([0, 1]).index.tolist() == [0, 4]
-    assert (report.kept, report.blank, report.long) == (2, 3, 0)
+@pytest.mark.parametrize(("vocabulary", "bytes_each"), [(1 << 16, 2), ((1 << 16) + 1, 4), (None, 4)])
+def test_ids_take_two_bytes_where_these_hold_them(vocabulary: int | None, bytes_each: int, tmp_path: Path) -> None:
+    pair = IdPair(0, [65_535, 4, 5], [6])
+    found = write([pair], tmp_path / "ids", vocabulary=vocabulary)
+    assert found.pairs([0]) == [pair]
+    assert (tmp_path / "ids" / "ids").stat().st_size == 4 * bytes_each
 
 
-def test_the_length_limit_counts_pieces_without_eos(tmp_path: Path) -> None:
-    lines = [" ".join(["ka"] * size) for size in (9, 10, 11)]
-    words = Tokenizer.train(lines, model_type="word", vocabulary_size=5, path=tmp_path / "a.model")
-    pairs = [(line, "ka") for line in lines]
-    found, report = encode(pairs, (words, words), tmp_path / "train", limit=10)
-    assert found.source_lengths.tolist() == [10, 11]
-    assert report.long == 1
-    assert len(encode(pairs, (words, words), tmp_path / "test")[0]) == 3
+def test_an_id_beyond_the_vocabulary_is_no_other_id(tmp_path: Path) -> None:
+    with pytest.raises(OverflowError):
+        write([IdPair(0, [65_536], [5])], tmp_path / "ids", vocabulary=9)
 
 
-def test_a_changed_corpus_gives_a_changed_store(tokenizers: tuple[Tokenizer, Tokenizer], tmp_path: Path) -> None:
-    old, _ = encode([("ka", "KA"), ("lo", "LO")], tokenizers, tmp_path)
-    before = old.batch([0, 1])
-    new, _ = encode([("mi mi", "MI")], tokenizers, tmp_path)
-    assert new.batch([0]).source[0, :-1].tolist() == tokenizers[0].encode("mi mi")
-    assert torch.equal(old.batch([0, 1]).source, before.source), "an open store keeps its own file"
-    assert [path.name for path in tmp_path.iterdir()] == [store.FILE]
+def test_texts_come_back_as_they_were(tmp_path: Path) -> None:
+    other = TextPair(9, "", "\n\x00")
+    pairs = [IdPair(text.index, [5], [6, 7], [0, 1], text.corpus, text) for text in (TEXT, other)]
+    found = write(pairs, tmp_path / "ids", linked=True, texts=True)
+    first, second, again = found.texts([1, 0, 1])
+    assert first == again == other
+    assert second == TEXT
+    assert found.pairs([1])[0].links == [0, 1]
+    assert found.has_texts
+    plain = write(pairs, tmp_path / "plain")
+    assert not plain.has_texts
+    assert not (tmp_path / "plain" / "text").exists()
 
 
-@pytest.mark.parametrize("unfit", [[], [("", "")], [("ka ka", "KA")]])
-def test_nothing_left_names_the_corpus(
-    unfit: list[tuple[str, str]], tokenizers: tuple[Tokenizer, Tokenizer], tmp_path: Path
-) -> None:
-    with pytest.raises(UserError, match="no pairs to use in corpus: 0 pairs kept"):
-        encode(unfit, tokenizers, tmp_path, limit=1)
+@pytest.mark.parametrize("linked", [False, True])
+def test_the_fingerprint_tells_pairs_apart(linked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any id, any length, any link, and the order; not the place in the corpus, nor how it was written."""
+    pairs = [IdPair(0, [5, 6], [7], [0, 0]), IdPair(1, [8], [9, 10], [0, 1])]
+    others = [
+        [IdPair(0, [5, 6], [7], [0, 0]), IdPair(1, [8], [9, 11], [0, 1])],
+        [IdPair(0, [5], [6, 7], [0, 0]), IdPair(1, [8], [9, 10], [0, 1])],
+        [IdPair(0, [5, 6], [7], [0, 0]), IdPair(1, [8], [9, 10], [0, 1], corpus=1)],
+        pairs[::-1],
+    ]
+    if linked:
+        others.append([pairs[0], IdPair(1, [8], [9, 10], [0, 0])])
+    one = write(pairs, tmp_path / "one", linked=linked).fingerprint()
+    monkeypatch.setattr(store, "ROWS", 1)
+    shifted = [IdPair(7, [5, 6], [7], [0, 0]), IdPair(8, [8], [9, 10], [0, 1])]
+    assert write(shifted, tmp_path / "again", linked=linked).fingerprint() == one
+    prints = {write(own, tmp_path / str(place), linked=linked).fingerprint() for place, own in enumerate(others)}
+    assert len(prints | {one}) == len(others) + 1
+
+
+def test_with_links_it_is_known_by_another_fingerprint(tmp_path: Path) -> None:
+    pairs = [IdPair(0, [5], [6])]
+    assert write(pairs, tmp_path / "a").fingerprint() != write(pairs, tmp_path / "b", linked=True).fingerprint(), (
+        "even where no pair has any"
+    )
+
+
+def test_nothing_left_names_the_corpus(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^no pairs to use in corpus \(one\).*; corpus \(two\)") as told:
+        write([], tmp_path / "ids")
+    assert "\n" not in str(told.value)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_fault_in_the_text_reaches_the_user_as_itself(
-    tokenizers: tuple[Tokenizer, Tokenizer], tmp_path: Path
-) -> None:
-    bad = tmp_path / "bad.src"
-    bad.write_bytes(b"ka\nl\xe9\n")
-    pairs = zip(read_lines(bad), ["KA", "LO"], strict=True)
-    with pytest.raises(UserError, match=r"bad\.src, line 2"):
-        encode_pairs(pairs, *tokenizers, directory=tmp_path / "ids", max_length=None, report=Report("corpus"))
-    assert not list((tmp_path / "ids").iterdir())
+def test_names_are_those_of_today(tmp_path: Path) -> None:
+    write(some_pairs(3), tmp_path / "ids")
+    found = PairStore(tmp_path / "ids")
+    found.rename("train", ["new", "newer"])
+    assert found.names == ["new", "newer"]
+    assert [line.partition(":")[0] for line in found.report.describe().splitlines()] == ["train (new)", "train (newer)"]
+    assert found.report.kept == 3
 
 
-def test_pairs_are_read_one_block_at_a_time(
-    tokenizers: tuple[Tokenizer, Tokenizer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The writer gets each block before the next pair is asked for, so that a corpus is never in memory whole."""
-    monkeypatch.setattr(store, "ROWS", 5)
-    asked, written = 0, []
+def test_a_fault_among_the_pairs_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "ROWS", 2)
 
-    def watched() -> Iterator[tuple[str, str]]:
-        nonlocal asked
-        for _ in range(12):
-            asked += 1
-            yield "ka lo mi", "KA"
+    def failing() -> Iterator[IdPair]:
+        yield from some_pairs(5)
+        raise UserError("bad.src, line 6")
 
-    class Watched(RecordBatchFileWriter):  # type: ignore[misc]
-        def write_batch(self, batch: RecordBatch) -> None:
-            written.append((len(batch), asked))
-            super().write_batch(batch)
-
-    monkeypatch.setattr("pyarrow.ipc.new_file", Watched)
-    encode_pairs(watched(), *tokenizers, directory=tmp_path, max_length=None, report=Report("corpus"))
-    assert written == [(5, 5), (5, 10), (2, 12)]
+    with pytest.raises(UserError, match="line 6"):
+        write_store(failing(), tmp_path / "ids", names=["one"], report=Report("corpus", ["one"]), linked=False)
+    assert not list(tmp_path.iterdir())
 
 
-def linked(
-    pairs: list[tuple[str, str]],
-    links: list[WordLinks] | None,
-    tokenizers: tuple[Tokenizer, Tokenizer],
-    directory: Path,
-    limit: int | None = None,
-) -> PairStore:
-    return encode_pairs(
-        iter(pairs), *tokenizers, directory=directory, max_length=limit, report=Report("corpus"), links=links
-    )
+def test_an_open_store_outlives_its_files(tmp_path: Path) -> None:
+    pairs = some_pairs(9)
+    found = write(pairs, tmp_path / "ids")
+    (tmp_path / "ids").rename(tmp_path / "elsewhere")
+    with pytest.raises(UserError, match="no whole store"):
+        PairStore(tmp_path / "ids")
+    for file in (tmp_path / "elsewhere").iterdir():
+        file.unlink()
+    assert found.pairs(range(9)) == pairs
 
 
-def diagonal(pair: tuple[str, str]) -> list[tuple[int, int]]:
-    """Word i with word i, as far as both sides go, and the first target word with the last source word as well."""
-    sizes = [len(line.split()) for line in pair]
-    return sorted({(sizes[0] - 1, 0), *((word, word) for word in range(min(sizes)))})
+def test_a_store_is_never_written_over_another(tmp_path: Path) -> None:
+    pairs = some_pairs(9)
+    write(pairs, tmp_path / "ids")
+    with pytest.raises(Unwritable, match="File exists"):
+        write([IdPair(0, [5], [6])], tmp_path / "ids")
+    assert PairStore(tmp_path / "ids").pairs(range(9)) == pairs
 
 
-def test_links_are_of_every_piece_with_every_piece(
-    pairs: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Row by row, over several record batches: read back, the pieces' words are the links that were given."""
-    monkeypatch.setattr(store, "ROWS", 7)
-    tokenizers = tuple(
-        Tokenizer.train(
-            [pair[side] for pair in pairs], model_type="bpe", vocabulary_size=24, path=tmp_path / f"{side}.model"
-        )
-        for side in range(2)
-    )
-    assert len(tokenizers) == 2
-    found = linked(pairs, [diagonal(pair) for pair in pairs], tokenizers, tmp_path)
-    rows = [52, 0, 6, 7, 13, 14, 0]
-    links = found.batch(rows).links
-    assert links is not None
-    for place, row in enumerate(rows):
-        source, target = (line_pieces(*one).word for one in zip(tokenizers, pairs[row], strict=True))
-        own = [(s, t) for sentence, s, t in links.tolist() if sentence == place]
-        assert len(own) == len(set(own))
-        wanted = {(s, t) for s, a in enumerate(source) for t, b in enumerate(target) if (a, b) in diagonal(pairs[row])}
-        assert set(own) == wanted
-    assert len(links) > sum(len(diagonal(pairs[row])) for row in rows), "some words have several pieces"
+def test_what_is_not_whole_is_refused(tmp_path: Path) -> None:
+    """Each file in turn missing, cut off or too long; and a header of another format."""
+    write(some_pairs(9, links=True), tmp_path / "ids", linked=True)
+    for path in sorted((tmp_path / "ids").iterdir()):
+        content = path.read_bytes()
+        for wrong in (None, content[:-1], content + b"x"):
+            path.unlink()
+            if wrong is not None:
+                path.write_bytes(wrong)
+            with pytest.raises(UserError):
+                PairStore(tmp_path / "ids")
+            path.write_bytes(content)
+    PairStore(tmp_path / "ids").verify()
+    header = tmp_path / "ids" / store.HEADER
+    header.write_text(json.dumps({**json.loads(header.read_text()), "format": store.FORMAT + 1}))
+    with pytest.raises(UserError, match="not of format"):
+        PairStore(tmp_path / "ids")
 
 
-@pytest.mark.parametrize(
-    ("model_type", "size", "byte_fallback"), [("bpe", 300, True), ("unigram", 21, False), ("char", 40, False)]
-)
-def test_links_through_every_kind_of_piece(
-    model_type: ModelType, size: int, byte_fallback: bool, tmp_path: Path
-) -> None:
-    """Three words, the middle one of unknown characters: bytes, one unknown id, or several."""
-    corpus = ["kalo mi turesofa nebido"] * 3
-    tokenizer = Tokenizer.train(
-        corpus, model_type=model_type, vocabulary_size=size, byte_fallback=byte_fallback, path=tmp_path / "a.model"
-    )
-    pair = ("kalo  \u4f60\u597d mi", "mi \u4f60\u597d kalo")
-    links = linked([pair], [[(0, 2), (1, 1)]], (tokenizer, tokenizer), tmp_path / "ids").batch([0]).links
-    assert links is not None
-    words = [line_pieces(tokenizer, line).word for line in pair]
-    assert [len(split_words(line)) for line in pair] == [3, 3]
-    assert {(words[0][s], words[1][t]) for _, s, t in links.tolist()} == {(0, 2), (1, 1)}
-    for source, target in ((0, 2), (1, 1)):
-        sizes = words[0].count(source), words[1].count(target)
-        assert sum(words[0][s] == source for _, s, _ in links.tolist()) == sizes[0] * sizes[1] > 0
+def test_a_single_changed_byte_is_found(tmp_path: Path) -> None:
+    write(some_pairs(9, links=True), tmp_path / "ids", linked=True)
+    for path in sorted((tmp_path / "ids").iterdir()):
+        if path.name != store.HEADER:
+            content = bytearray(path.read_bytes())
+            content[-1] ^= 1
+            path.write_bytes(content)
+            with pytest.raises(UserError, match=f"{path.name} of a store"):
+                PairStore(tmp_path / "ids").verify()
+            content[-1] ^= 1
+            path.write_bytes(content)
 
 
-def test_dropped_pairs_take_their_links_along(tmp_path: Path) -> None:
-    """Blank ones, long ones, and a word that normalisation removes, of which no link is left."""
-    words = Tokenizer.train(["a b c d e"], model_type="word", vocabulary_size=9, path=tmp_path / "a.model")
-    pairs = [("a", "a"), ("", "a"), ("a b c d", "a"), ("a b", "b a"), ("a \u200b b", "a b"), ("c", "c")]
-    links: list[WordLinks] = [[(0, 0)], [], [(3, 0)], [(1, 0), (0, 1)], [(1, 1), (2, 0)], []]
-    found = linked(pairs, links, (words, words), tmp_path / "ids", limit=3)
-    assert found.index.tolist() == [0, 3, 4, 5]
-    batch = found.batch([3, 1, 2, 0])
-    assert batch.links is not None
-    assert batch.links.tolist() == [[1, 0, 1], [1, 1, 0], [2, 1, 0], [3, 0, 0]]
+def test_a_disk_that_takes_no_more_is_told(tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    try:
+        with pytest.raises(Unwritable, match="cannot be written: File too large"):
+            write(some_pairs(3_000), tmp_path / "ids")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not list(tmp_path.iterdir())
 
 
-def test_without_links_a_store_is_what_it_was(
-    pairs: list[tuple[str, str]], tokenizers: tuple[Tokenizer, Tokenizer], tmp_path: Path
-) -> None:
-    """Nothing is stored of them; with them, the fingerprint tells other links apart."""
-    plain = linked(pairs, None, tokenizers, tmp_path / "plain")
-    assert plain.batch([0, 1]).links is None
-    links: list[WordLinks] = [diagonal(pair) for pair in pairs]
-    stores = [linked(pairs, own, tokenizers, tmp_path / "ids") for own in (links, links, [[(0, 0)], *links[1:]])]
-    prints = [one.fingerprint() for one in (plain, *stores)]
-    assert prints[1] == prints[2]
-    assert len(set(prints)) == 3
-    assert b"links" not in (tmp_path / "plain" / store.FILE).read_bytes()
+def test_memory_does_not_grow_with_the_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither while it is written, a block at a time, nor when it is opened, verified and fingerprinted."""
+    monkeypatch.setattr(store, "ROWS", 100)
+    ids = list(range(1000, 1050))
+    alive = [0, 0]
 
+    class Counted(list[int]):
+        """Ids that say how many of their kind are alive."""
 
-def test_there_are_links_for_every_pair(tokenizers: tuple[Tokenizer, Tokenizer], tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="shorter"):
-        linked([("ka", "KA"), ("lo", "LO")], [[(0, 0)]], tokenizers, tmp_path)
+        def __init__(self) -> None:
+            super().__init__(ids)
+            alive[0] += 1
+            alive[1] = max(alive)
+
+        def __del__(self) -> None:
+            alive[0] -= 1
+
+    report = Report("corpus", ["one"])
+    tracemalloc.start()
+    try:
+        pairs = (IdPair(row, Counted(), ids) for row in range(20_000))
+        found = write_store(pairs, tmp_path / "ids", names=["one"], report=report, linked=False)
+        assert alive[1] <= 2 * 100 + 1
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        again = PairStore(tmp_path / "ids")
+        again.verify()
+        assert again.fingerprint() == found.fingerprint()
+        assert tracemalloc.get_traced_memory()[1] - before < 200_000, "of 8 million bytes of ids"
+    finally:
+        tracemalloc.stop()

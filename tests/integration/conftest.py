@@ -64,7 +64,7 @@ def copier(trained: Trained) -> Path:
 def piecewise(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Reverses: recurrent, Luong's general attention, words cut into pieces by a unigram model."""
     run = tmp_path_factory.mktemp("runs") / "piecewise"
-    pieces = ("tokenizer=unigram", "tokenizer.vocabulary_size=48", "search=beam")
+    pieces = ("tokenizer=unigram", "tokenizer.vocabulary_size=48", "tokenizer.byte_fallback=false", "search=beam")
     train(run, *data(toy, "rev"), *RECURRENT, "attention=luong_general", *RIGHT, *pieces)
     return run
 

@@ -25,7 +25,6 @@ NUMBERS = {
 }
 CASES = [group + number for group, numbers in NUMBERS.items() for number in re.findall(r"\d\d", numbers)]
 WAITING = {
-    "A09": "tab-separated pairs are not read yet",
     "F11": "a prefix cannot be given yet",
     "F14": "there are no ensembles yet",
 }

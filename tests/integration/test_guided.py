@@ -36,7 +36,7 @@ FOUR = (
     "train.guided_weight=0.5",
 )
 TWO = (*RECURRENT, "train.updates=2", "train.valid_every=2", "train.log_every=1")
-PIECES = (*TWO, "tokenizer=bpe", "tokenizer.vocabulary_size=40")
+PIECES = (*TWO, "tokenizer=bpe", "tokenizer.vocabulary_size=40", "tokenizer.byte_fallback=false")
 OWN = [setting for setting in SHORT if not setting.startswith("tokenizer")]
 
 

@@ -35,7 +35,7 @@ def whole(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def told(run: Path) -> list[dict[str, object]]:
     """metrics.jsonl without clocks."""
-    clocks = ("seconds", "tokens_per_second")
+    clocks = ("seconds", "tokens_per_second", "waiting")
     events = map(json.loads, read(run / "metrics.jsonl"))
     return [{key: value for key, value in event.items() if key not in clocks} for event in events]
 

@@ -6,6 +6,7 @@ must divide), so that a swapped axis cannot pass. Dropout is off but where a tes
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -14,7 +15,9 @@ import torch
 
 from nmt.compose import compose, config_folder
 from nmt.config import Config
-from nmt.data.batch import Batch, make_batch
+from nmt.data.batch import Batch, batch_pairs, make_batch
+from nmt.data.feed import Portion
+from nmt.data.pairs import IdPair
 from nmt.data.special import PAD
 from nmt.model.assemble import assemble
 from nmt.model.encoder_decoder import EncoderDecoder
@@ -193,14 +196,15 @@ def overwrite_padding(batch: Batch, source: int, target: int) -> Batch:
 
 @dataclass
 class ToyStore:
-    """Pairs in memory, with what the training loop asks of a PairStore."""
+    """Pairs in memory, with what a feed and a validation ask of a PairStore."""
 
     sources: list[list[int]]
     targets: list[list[int]]
 
     def __post_init__(self) -> None:
-        self.source_lengths = np.array([len(ids) + 1 for ids in self.sources])
-        self.target_lengths = np.array([len(ids) + 1 for ids in self.targets])
+        self.corpus = np.zeros(len(self.sources), dtype=np.uint8)
+        self.source_lengths = np.array([len(ids) + 1 for ids in self.sources], dtype=np.int32)
+        self.target_lengths = np.array([len(ids) + 1 for ids in self.targets], dtype=np.int32)
 
     def __len__(self) -> int:
         return len(self.sources)
@@ -208,8 +212,16 @@ class ToyStore:
     def fingerprint(self) -> str:
         return str(hash((str(self.sources), str(self.targets))))
 
-    def batch(self, rows: list[int]) -> Batch:
-        return make_batch([self.sources[row] for row in rows], [self.targets[row] for row in rows], rows)
+    def pairs(self, rows: Sequence[int]) -> list[IdPair]:
+        return [IdPair(row, self.sources[row], self.targets[row]) for row in rows]
+
+    def batch(self, rows: Sequence[int]) -> Batch:
+        return batch_pairs(self.pairs(rows))
+
+    def portion(self, *batches: Sequence[int]) -> Portion:
+        """An update of these rows, of one process."""
+        tokens = sum(int(self.target_lengths[list(rows)].sum()) for rows in batches)
+        return Portion([(number, self.pairs(rows)) for number, rows in enumerate(batches)], tokens, 1, 1)
 
 
 def toy_store(count: int) -> ToyStore:

@@ -14,7 +14,7 @@ from nmt.run import load_weights, save_weights
 from nmt.train.distributed import Processes
 from nmt.train.perplexity import token_loss
 from nmt.train.update import Updater
-from tests.laws.models import CASES, SAMPLED, build_model, preset_of, toy_batch, toy_store
+from tests.laws.models import CASES, SAMPLED, ToyStore, build_model, preset_of, toy_batch, toy_store
 from tests.train.test_loop import settings
 
 
@@ -33,17 +33,16 @@ def test_four_times_eight_is_thirty_two(case: str) -> None:
 
 
 def _gradients(
-    model: EncoderDecoder, store: object, rows: list[list[int]], tokens: int
+    model: EncoderDecoder, store: ToyStore, rows: list[list[int]], tokens: int
 ) -> tuple[float, dict[str, Tensor]]:
     updater = Updater(
         model=model,
-        store=store,  # type: ignore[arg-type]
         optimizer=torch.optim.SGD(model.parameters(), lr=1.0),
         config=settings(label_smoothing=0.1),
         seed=5,
         processes=Processes(),
     )
-    sums, _ = updater.gradients(rows, (0, 1))
+    sums, _ = updater.gradients(store.portion(*rows), 1)
     assert sums.tokens == tokens
     return float(sums.loss), {name: part.grad for name, part in model.named_parameters() if part.grad is not None}
 

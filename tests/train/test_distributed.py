@@ -15,6 +15,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from nmt.errors import UserError
+from nmt.train.checkpoint import read_checkpoint
 from nmt.train.distributed import BUCKET, Processes, buckets, joined
 from tests.train import together
 
@@ -41,17 +42,21 @@ def losses(folder: Path) -> list[float]:
 
 
 @pytest.mark.parametrize(
-    ("case", "dropout"), [("recurrent-luong_general-gru", 0.0), ("transformer-pre-sinusoidal", 0.3)]
+    ("case", "dropout", "feed"),
+    [("recurrent-luong_general-gru", 0.0, "store"), ("transformer-pre-sinusoidal", 0.3, "stream")],
 )
-def test_two_processes_are_one(case: str, dropout: float, tmp_path: Path) -> None:
+def test_two_processes_are_one(case: str, dropout: float, feed: str, tmp_path: Path) -> None:
     """The same global batches, of three, two or one of which the second process has one or none: in float64 the weights
     after 20 updates to 1e-9, with dropout as well, since what a batch draws is its place's and not its process's."""
-    together.train(tmp_path / "one", case, dropout)
-    run(torchrun(2, ROOT / "tests/train/together.py", tmp_path / "two", case, dropout))
+    together.train(tmp_path / "one", case, dropout, feed)
+    run(torchrun(2, ROOT / "tests/train/together.py", tmp_path / "two", case, dropout, feed))
     one, two = (load_file(tmp_path / name / "weights.safetensors") for name in ("one", "two"))
     assert one.keys() == two.keys()
     for name, value in one.items():
         torch.testing.assert_close(two[name], value, atol=1e-9, rtol=0)
+    states = [read_checkpoint(tmp_path / name / "checkpoints" / "last.safetensors").feed for name in ("one", "two")]
+    assert states[0].values == states[1].values
+    assert all(torch.equal(states[1].tensors[name], tensor) for name, tensor in states[0].tensors.items())
     assert losses(tmp_path / "two") == pytest.approx(losses(tmp_path / "one"), abs=1e-9)
     first = load_file(tmp_path / "two" / "model.safetensors")
     assert all(torch.equal(first[name], value) for name, value in two.items()), "the last process has the first's"

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -19,6 +19,7 @@ from torch import Tensor
 from nmt.compose import compose
 from nmt.config import Config
 from nmt.data.batch import Batch, pack_links
+from nmt.data.pairs import IdPair
 from nmt.errors import UserError
 from nmt.model import masks
 from nmt.model.assemble import check_sizes
@@ -47,10 +48,12 @@ def linked() -> Batch:
 class LinkedStore(ToyStore):
     """Every target piece is linked with the source piece at its own place, as far as there is one."""
 
-    def batch(self, rows: list[int]) -> Batch:
-        lengths = np.minimum(self.source_lengths, self.target_lengths)[rows] - 1
-        links = [[place for t in range(length) for place in (t, t)] for length in lengths]
-        return replace(super().batch(rows), links=pack_links(links))
+    def pairs(self, rows: Sequence[int]) -> list[IdPair]:
+        return [replace(pair, links=straight(pair)) for pair in super().pairs(rows)]
+
+
+def straight(pair: IdPair) -> list[int]:
+    return [place for t in range(min(len(pair.source), len(pair.target))) for place in (t, t)]
 
 
 def linked_store(count: int) -> LinkedStore:
@@ -168,7 +171,7 @@ def test_two_batches_are_one(case: str, full: tuple[str, ...], r_drop: float) ->
     results = []
     for batches in ([list(range(8))], [[0, 1, 2], [3, 4, 5, 6, 7]]):
         model = build_model(case, *full)
-        found, _ = updater(model, r_drop=r_drop).gradients(batches, (0, 1))
+        found, _ = updater(model, r_drop=r_drop).gradients(linked_store(8).portion(*batches), 1)
         results.append((found, [parameter.grad for parameter in model.parameters() if parameter.grad is not None]))
     (whole, wanted), (parts, grads) = results
     assert whole.guided is not None
@@ -182,7 +185,6 @@ def test_two_batches_are_one(case: str, full: tuple[str, ...], r_drop: float) ->
 def updater(model: EncoderDecoder, **changed: Any) -> Updater:
     return Updater(
         model=model,
-        store=linked_store(8),  # type: ignore[arg-type]
         optimizer=torch.optim.SGD(model.parameters(), lr=0.1),
         config=settings(**changed),
         seed=5,
@@ -202,7 +204,7 @@ def test_without_dropout_r_drop_has_the_links_of_one_pass() -> None:
 
 def test_a_batch_that_is_split_takes_its_links_along(monkeypatch: pytest.MonkeyPatch) -> None:
     whole, parts = (build_model("transformer-pre-sinusoidal") for _ in range(2))
-    expected, norm = updater(whole).gradients([list(range(7))], (0, 1))
+    expected, norm = updater(whole).gradients(linked_store(8).portion(range(7)), 1)
 
     def small(model: EncoderDecoder, batch: Batch, **given: Any) -> LossSum:
         if len(batch) > 2:
@@ -210,7 +212,7 @@ def test_a_batch_that_is_split_takes_its_links_along(monkeypatch: pytest.MonkeyP
         return batch_loss(model, batch, **given)
 
     monkeypatch.setattr(update, "batch_loss", small)
-    found, found_norm = updater(parts).gradients([list(range(7))], (0, 1))
+    found, found_norm = updater(parts).gradients(linked_store(8).portion(range(7)), 1)
     assert found.guided is not None
     assert expected.guided is not None
     assert float(found.guided) == pytest.approx(float(expected.guided), abs=1e-10)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,16 @@ import pytest
 import torch
 
 from nmt.config import TrainConfig
+from nmt.data.feed import StoreFeed
+from nmt.data.pairs import IdPair, TextPair
+from nmt.data.stream import StreamFeed
 from nmt.errors import Unsuccessful
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.run import Run, load_weights
 from nmt.search.greedy import greedy_search
 from nmt.search.penalty import NoPenalty
 from nmt.train.checkpoint import read_checkpoint
+from nmt.train.distributed import Processes
 from nmt.train.guided import Guide
 from nmt.train.loop import Trainer, Validation, is_better
 from nmt.train.perplexity import token_loss
@@ -62,17 +67,54 @@ def trainer(
     **changed: Any,
 ) -> Trainer:
     model = model or build_model(CASE)
+    config = settings(**changed)
     return Trainer(
         model=model,
-        store=store or toy_store(12),  # type: ignore[arg-type]
+        feed=feed_of(store or toy_store(12), config),
         optimizer=optimizer(model.parameters(), lr=lr),
         schedule=schedule or InverseSquareRoot(warmup=1),
         validate=validate or (lambda: scored(0.0)),
-        config=settings(**changed),
+        config=config,
         run=Run(folder),
         seed=5,
         resume=resume,
         guide=guide,
+    )
+
+
+def feed_of(store: ToyStore, config: TrainConfig, processes: Processes | None = None) -> StoreFeed:
+    """As the configuration says."""
+    return StoreFeed(
+        store,  # type: ignore[arg-type]
+        batch_tokens=config.batch_tokens,
+        pool=config.pool,
+        accumulate=config.accumulate,
+        seed=5,
+        pad_to=config.pad_to,
+        processes=processes,
+    )
+
+
+def stream_of(store: ToyStore, config: TrainConfig, processes: Processes | None = None) -> StreamFeed:
+    """The same pairs, read one after another."""
+
+    def read(start: int) -> Iterator[TextPair]:
+        return (TextPair(row, "", "") for row in range(start, len(store)))
+
+    def encode(pairs: Iterable[TextPair]) -> Iterator[IdPair]:
+        return iter(store.pairs([pair.index for pair in pairs]))
+
+    return StreamFeed(
+        [read],
+        encode,
+        name=store.fingerprint(),
+        batch_tokens=config.batch_tokens,
+        pool=config.pool,
+        accumulate=config.accumulate,
+        shuffle_buffer=4,
+        seed=5,
+        pad_to=config.pad_to,
+        processes=processes,
     )
 
 
@@ -155,13 +197,13 @@ def test_leftover_batches_make_an_update(tmp_path: Path, accumulate: int, batche
     """D03, D06: seven pairs in four batches; an epoch's last update has what is left, and every pair comes once."""
     store = ToyStore([[4]] * 7, [[5]] * 7)
     loop = trainer(tmp_path, store=store, batch_tokens=4, accumulate=accumulate)
-    updates: Iterator[list[list[int]]] = loop.micro_batches()
     loop.metrics.close()
-    made = [next(updates) for _ in batches]
-    assert [len(update) for update in made] == batches
+    with closing(loop.portions()) as portions:
+        made = [next(portions) for _ in batches]
+    assert [len(update.batches) for update in made] == batches
     half = len(batches) // 2
     for epoch in (made[:half], made[half:]):
-        assert sorted(row for update in epoch for batch in update for row in batch) == list(range(7))
+        assert sorted(pair.index for update in epoch for _, batch in update.batches for pair in batch) == list(range(7))
 
 
 def test_accumulation_is_the_large_batch(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 
 from nmt.config import TrainConfig
+from nmt.data.feed import Feed, Portion
 from nmt.errors import UserError
 from nmt.run import Run
 from nmt.train.checkpoint import read_checkpoint
@@ -28,6 +29,7 @@ from nmt.train.kept import list_kept
 from nmt.train.loop import Trainer, Validation
 from nmt.train.schedule import InverseSquareRoot, Plateau
 from tests.laws.models import ToyStore, build_model, toy_store
+from tests.train.test_loop import feed_of, stream_of
 
 CASES = [
     "recurrent-bahdanau-lstm2",
@@ -46,6 +48,7 @@ def make(
     resume: bool = False,
     validate: Callable[[Trainer], Validation] | None = None,
     store: ToyStore | None = None,
+    feed: Callable[[ToyStore, TrainConfig], Feed] = feed_of,
     **changed: Any,
 ) -> Trainer:
     """Validation scores are a function of the weights; the plateau cuts the rate by them."""
@@ -68,13 +71,14 @@ def make(
         "keep_best": 1,
         "average": 2,
     }
+    config = TrainConfig(**{**given, **changed})
     trainer = Trainer(
         model=model,
-        store=store or toy_store(12),  # type: ignore[arg-type]
+        feed=feed(store or toy_store(12), config),
         optimizer=torch.optim.AdamW(model.parameters(), lr=0.01, weight_decay=0.1),
         schedule=Plateau(warmup=5, factor=0.5, patience=1),
         validate=lambda: (validate or score)(trainer),
-        config=TrainConfig(**{**given, **changed}),
+        config=config,
         run=Run(folder),
         seed=5,
         resume=resume,
@@ -99,8 +103,8 @@ def stop_at(trainer: Trainer, update: int, number: int = signal.SIGTERM) -> None
     """A signal comes during this update."""
     make_update = trainer.make_update
 
-    def signalled(rows: list[list[int]]) -> None:
-        make_update(rows)
+    def signalled(portion: Portion) -> None:
+        make_update(portion)
         if trainer.now.update == update:
             os.kill(os.getpid(), number)
 
@@ -124,7 +128,7 @@ def everything(trainer: Trainer) -> dict[str, Tensor]:
 def events(folder: Path) -> list[dict[str, Any]]:
     """metrics.jsonl without clocks."""
     lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    clocks = ("seconds", "tokens_per_second")
+    clocks = ("seconds", "tokens_per_second", "waiting")
     return [{key: value for key, value in json.loads(line).items() if key not in clocks} for line in lines]
 
 
@@ -142,7 +146,7 @@ def test_stopped_is_never_stopped(case: str, tmp_path: Path, capsys: pytest.Capt
     with pytest.raises(SystemExit) as end:
         first.train()
     assert end.value.code == 143
-    assert (first.now.update, first.now.group) == (STOP, 1), "in the middle of an epoch"
+    assert (first.now.update, first.feed.state().values["batch"]) == (STOP, 2), "in the middle of an epoch"
     assert "stopped after update 25: nmt train resume=" in capsys.readouterr().err
     seed(99)
     second = make(tmp_path / "parts", case, resume=True)
@@ -158,6 +162,26 @@ def test_stopped_is_never_stopped(case: str, tmp_path: Path, capsys: pytest.Capt
     kept = [list_kept(tmp_path / name / "checkpoints") for name in ("parts", "whole")]
     assert [one[1:] for one in kept[0]] == [one[1:] for one in kept[1]]
     assert len(kept[0]) in (2, 3)
+
+
+def test_a_stream_that_was_stopped(tmp_path: Path) -> None:
+    """E02, E04 of a stream: what its buffers hold is in the checkpoint."""
+    made = partial(make, feed=stream_of, pool=6)
+    seed(1)
+    whole = made(tmp_path / "whole")
+    whole.train()
+    expected = everything(whole)
+    first = made(tmp_path / "parts")
+    stop_at(first, STOP)
+    with pytest.raises(SystemExit):
+        first.train()
+    assert read_checkpoint(Run(tmp_path / "parts").last).feed.tensors["0.ids"].numel() > 0
+    second = made(tmp_path / "parts", resume=True)
+    seed(1)
+    second.train()
+    found = everything(second)
+    assert all(torch.equal(found[name], value) for name, value in expected.items())
+    assert events(tmp_path / "parts") == events(tmp_path / "whole")
 
 
 def test_stopped_during_validation(tmp_path: Path) -> None:
@@ -198,9 +222,9 @@ def train_slowly(folder: Path) -> None:
     trainer = make(folder, resume=Run(folder).last.exists(), save_every=1)
     make_update = trainer.make_update
 
-    def slow(rows: list[list[int]]) -> None:
+    def slow(portion: Portion) -> None:
         time.sleep(0.01)
-        make_update(rows)
+        make_update(portion)
 
     trainer.make_update = slow  # type: ignore[method-assign]
     trainer.train()

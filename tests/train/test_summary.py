@@ -15,14 +15,14 @@ from nmt.run import Run
 from nmt.train.checkpoint import Progress
 from nmt.train.summary import memory, summary
 
-TOTALS = Progress(corpus="x", update=4051, epoch=2, passes=2.375, seconds=3725.4, tokens=7654321, skipped=2)
+TOTALS = Progress(corpus="x", update=4051, passes=2.375, seconds=3725.4, tokens=7654321, skipped=2)
 # The validation at 3000 was no better; the speeds have the median 1,300 whichever sitting they are of.
 EVENTS = [
-    {"event": "train", "update": 1000, "tokens_per_second": 1100.0},
+    {"event": "train", "update": 1000, "tokens_per_second": 1100.0, "padding": 0.04, "waiting": 0.0},
     {"event": "valid", "update": 1000, "loss": 2.5, "perplexity": 12.182, "bleu": 13.0, "chrf": 31.0, "better": True},
-    {"event": "train", "update": 2000, "tokens_per_second": 1300.0},
+    {"event": "train", "update": 2000, "tokens_per_second": 1300.0, "padding": 0.06, "waiting": 0.02},
     {"event": "valid", "update": 2000, "loss": 2.25, "perplexity": 9.488, "bleu": 17.125, "chrf": 37.0, "better": True},
-    {"event": "train", "update": 3000, "tokens_per_second": 1700.0},
+    {"event": "train", "update": 3000, "tokens_per_second": 1700.0, "padding": 0.05, "waiting": 0.01},
     {"event": "valid", "update": 3000, "loss": 2.0, "perplexity": 7.389, "bleu": 11.0, "chrf": 41.0, "better": False},
 ]
 
@@ -49,7 +49,7 @@ def test_every_fact_is_on_a_line_of_its_own(tmp_path: Path) -> None:
     assert re.fullmatch(r"[\d,]+ MiB at most", held)
     assert [one for one in found if one[0] != "memory"] == [
         ("trained", "4,051 updates, 2.38 epochs, 7,654,321 target tokens in 1:02:05"),
-        ("speed", "1,300 target tokens/s (median of 3 log lines)"),
+        ("speed", "1,300 target tokens/s, padding 5 %, waiting 1 % (medians of 3 log lines)"),
         ("skipped", "2 updates that were not finite"),
         ("best", "BLEU 17.12 on the validation data, at update 2,000"),
         ("weights", str(run.best)),

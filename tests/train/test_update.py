@@ -22,13 +22,14 @@ from tests.laws.models import build_model, toy_store
 from tests.train.test_loop import settings
 
 CASE = "recurrent-luong_general-gru"
+STORE = toy_store(7)
 ROWS = list(range(7))
+ALL = STORE.portion(ROWS)
 
 
 def updater(model: EncoderDecoder, **changed: Any) -> Updater:
     return Updater(
         model=model,
-        store=toy_store(7),  # type: ignore[arg-type]
         optimizer=torch.optim.SGD(model.parameters(), lr=0.1),
         config=settings(**changed),
         seed=5,
@@ -43,7 +44,7 @@ def gradients(model: EncoderDecoder) -> list[Tensor]:
 def test_a_place_draws_its_own() -> None:
     """The same numbers by all three generators at the same place, others at any other."""
     drawn = []
-    for place in ((1, 0, 1, 0), (1, 0, 1, 0), (1, 0, 1, 1), (1, 1, 0, 1), (2, 0, 1, 0)):
+    for place in ((1, 1, 0), (1, 1, 0), (1, 1, 1), (1, 2, 1), (2, 1, 0)):
         seed_generators(*place)
         drawn.append((float(torch.rand(())), float(np.random.rand()), random.random()))
     assert drawn[0] == drawn[1]
@@ -60,7 +61,7 @@ def test_a_batch_is_split_where_memory_ends(
     """More than two pairs do not fit, and that shows after the loss; 7 become 1, 2, 2 and 2, nothing is dropped or
     counted twice."""
     whole, parts = build_model(CASE), build_model(CASE)
-    expected, norm = updater(whole).gradients([ROWS, [0, 1]], (0, 1))
+    expected, norm = updater(whole).gradients(STORE.portion(ROWS, [0, 1]), 1)
     sizes: list[int] = []
 
     def small(model: EncoderDecoder, batch: Any, **settings: Any) -> LossSum:
@@ -71,7 +72,7 @@ def test_a_batch_is_split_where_memory_ends(
         return sums
 
     monkeypatch.setattr(update, "batch_loss", small)
-    found, found_norm = updater(parts).gradients([ROWS, [0, 1]], (0, 1))
+    found, found_norm = updater(parts).gradients(STORE.portion(ROWS, [0, 1]), 1)
     assert sizes == [1, 2, 2, 2, 2]
     assert (found.tokens, float(found.loss)) == (expected.tokens, pytest.approx(float(expected.loss), abs=1e-12))
     assert found_norm == pytest.approx(norm, abs=1e-12)
@@ -83,7 +84,7 @@ def test_a_batch_is_split_where_memory_ends(
 def test_memory_that_ends_in_the_backward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     """A part of the gradients is known by then; none of it stays."""
     whole, parts = build_model(CASE), build_model(CASE)
-    updater(whole).gradients([ROWS], (0, 1))
+    updater(whole).gradients(ALL, 1)
     grad, failures = torch.autograd.grad, []
 
     def failing(outputs: Any, inputs: Any, **settings: Any) -> Any:
@@ -94,7 +95,7 @@ def test_memory_that_ends_in_the_backward_pass(monkeypatch: pytest.MonkeyPatch) 
         return found
 
     monkeypatch.setattr(torch.autograd, "grad", failing)
-    updater(parts).gradients([ROWS], (0, 1))
+    updater(parts).gradients(ALL, 1)
     assert failures
     for one, other in zip(gradients(parts), gradients(whole), strict=True):
         torch.testing.assert_close(one, other, atol=1e-12, rtol=0)
@@ -105,8 +106,8 @@ def test_memory_for_not_even_one_pair(monkeypatch: pytest.MonkeyPatch) -> None:
         raise MemoryError
 
     monkeypatch.setattr(update, "batch_loss", never)
-    with pytest.raises(UserError, match=r"not suffice for one sentence pair: lower data\.max_length"):
-        updater(build_model(CASE)).gradients([[0, 1]], (0, 1))
+    with pytest.raises(UserError, match=r"not suffice for one sentence pair: lower data\.filters\.max_pieces"):
+        updater(build_model(CASE)).gradients(STORE.portion([0, 1]), 1)
 
 
 def test_other_errors_are_not_the_allocators(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +116,7 @@ def test_other_errors_are_not_the_allocators(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(update, "batch_loss", wrong)
     with pytest.raises(RuntimeError, match="mat1"):
-        updater(build_model(CASE)).gradients([[0, 1]], (0, 1))
+        updater(build_model(CASE)).gradients(STORE.portion([0, 1]), 1)
 
 
 def test_the_cpu_allocators_own_words() -> None:
@@ -130,7 +131,7 @@ def test_half_precision_is_near(precision: str, within: float) -> None:
     found = []
     for kind in ("float32", precision):
         model = build_model(CASE).float()
-        _, norm = updater(model, precision=kind, clip_norm=0.01).gradients([ROWS], (0, 1))
+        _, norm = updater(model, precision=kind, clip_norm=0.01).gradients(ALL, 1)
         flat = torch.cat([gradient.flatten() for gradient in gradients(model)])
         assert flat.dtype == torch.float32
         assert float(flat.norm()) == pytest.approx(0.01, rel=1e-3)
@@ -146,7 +147,7 @@ def test_float16_lowers_its_scale_where_it_overflows() -> None:
     maker = updater(build_model(CASE).float(), precision="float16")
     scale = 2.0**127
     maker.scaler = torch.amp.GradScaler("cpu", init_scale=scale)
-    _, norm = maker.gradients([ROWS], (0, 1))
+    _, norm = maker.gradients(ALL, 1)
     assert not math.isfinite(norm)
     maker.clear()
     assert maker.scaler.get_scale() == scale / 2
@@ -159,9 +160,9 @@ def test_a_compiled_network_has_the_same_gradients(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(torch, "compile", lambda model, **how: (asked.append(model), compiles(model, **how))[1])
     plain, compiled = build_model(case), build_model(case)
     one, other = updater(plain), updater(compiled, compile=True)
-    for place, batches in (((0, 1), [ROWS]), ((0, 2), [[0, 1, 2]])):
-        expected, norm = one.gradients(batches, place)
-        found, found_norm = other.gradients(batches, place)
+    for number, portion in ((1, ALL), (2, STORE.portion([0, 1, 2]))):
+        expected, norm = one.gradients(portion, number)
+        found, found_norm = other.gradients(portion, number)
         assert float(found.loss) == pytest.approx(float(expected.loss), abs=1e-10)
         assert found_norm == pytest.approx(norm, abs=1e-10)
     assert asked == [compiled]
