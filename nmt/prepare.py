@@ -20,8 +20,9 @@ import torch
 
 from nmt.config import Config
 from nmt.data.batch import rounded_up
-from nmt.data.cache import cached_store, content_key, file_digest, unkept_store
+from nmt.data.cache import cached_store, unkept_store
 from nmt.data.corpora.corpus import Corpus
+from nmt.data.digest import content_key, file_digest
 from nmt.data.encode import RULES, encode_pairs, text_pairs
 from nmt.data.feed import Feed, StoreFeed
 from nmt.data.files import write_atomically
@@ -202,10 +203,13 @@ def store_key(config: Config, part: Part, tokenizers: Tokenizers, contents: Cont
     """What a store of encoded pairs is known by before it is made: all that its pairs depend on."""
     filters, sampling = config.data.filters, config.tokenizer.sampling
     is_training = part == "train"
+    members = list(part_corpus(config.data, part).members().values())
+    borders = [member.count() for member in members] if len(members) > 1 else []
     held_out = [contents[other] for other in contents if other != part] if is_training and filters.overlap else []
     return content_key(
         RULES,
         contents[part],
+        json.dumps(borders),
         *(tokenizer.digest for tokenizer in tokenizers),
         "" if links is None else file_digest(links),
         json.dumps([asdict(filters), sampling > 0, held_out] if is_training else []),

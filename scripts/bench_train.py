@@ -17,6 +17,7 @@ of the updates, whichever is less. Run it with nothing else running. The table g
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from importlib.metadata import version
@@ -38,6 +39,7 @@ def main() -> None:
     python = f"Python {sys.version_info.major}.{sys.version_info.minor}"
     print(f"nmt {version('nmt')}, torch {version('torch')}, {python}; threads: {arguments.threads}\n")
     with tempfile.TemporaryDirectory(prefix="nmt-bench-") as folder:
+        os.environ["NMT_CACHE"] = f"{folder}/cache"
         print(measure(arguments, pairs, Path(folder)))
 
 

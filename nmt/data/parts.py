@@ -8,8 +8,8 @@ from typing import Literal
 
 from nmt.build import build
 from nmt.config import DataConfig, Leaf
-from nmt.data.cache import TextDigest
 from nmt.data.corpora.corpus import Corpus, Pair
+from nmt.data.digest import TextDigest
 from nmt.data.lines import count_lines, is_blank
 from nmt.data.pharaoh import Links, check_inside, iterate_links
 from nmt.data.words import split_words

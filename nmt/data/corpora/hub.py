@@ -180,7 +180,9 @@ class Hub(Corpus):
         except Exception as error:  # of damaged and empty data sets and of the network, dozens of kinds
             reason = " ".join(str(error.__cause__ or error).split()) or type(error).__name__
             if "scripts are no longer supported" in reason:
-                reason += f"; its Parquet files may be there as revision={CONVERTED} (with data_files, if it has several)"
+                reason += (
+                    f"; its Parquet files may be there as revision={CONVERTED} (with data_files, if it has several)"
+                )
             raise UserError(f"{self._where}, split {self.split!r}: {reason}") from error
 
 
