@@ -17,7 +17,7 @@ from typing import Any
 from nmt.config import check_keys, nearest, read_plain
 from nmt.errors import UserError
 
-ALLOWED = ("nmt.data.", "nmt.model.", "nmt.train.", "torch.nn.", "torch.optim.")
+ALLOWED = ("nmt.data.corpora.", "nmt.model.", "nmt.train.", "torch.nn.", "torch.optim.")
 
 
 def build(leaf: Mapping[str, Any], path: str, **given: Any) -> Any:

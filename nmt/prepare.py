@@ -269,18 +269,18 @@ def make_feed(config: Config, tokenizers: Tokenizers, store: PairStore | None, p
             report=report,
             threads=torch.get_num_threads(),
         ),
-        name=stream_name(config, tokenizers),
+        name=corpus.name,
+        known_by=stream_digest(config, tokenizers),
         shuffle_buffer=config.data.shuffle_buffer,
         weights=stream_weights(corpus),
         **alike,
     )
 
 
-def stream_name(config: Config, tokenizers: Tokenizers) -> str:
-    """What a stream's pairs are known by, since nobody reads all of them: whence they come, and how they are cut."""
-    corpus = part_corpus(config.data, "train")
+def stream_digest(config: Config, tokenizers: Tokenizers) -> str:
+    """What a stream's pairs are known by besides its name, since nobody reads all of them: how they are cut."""
     filters = json.dumps(asdict(replace(config.data.filters, dropped=None)))
-    return " ".join([corpus.name, filters, *(tokenizer.digest for tokenizer in tokenizers)])
+    return content_key(RULES, filters, *(tokenizer.digest for tokenizer in tokenizers))
 
 
 def stream_weights(corpus: Corpus) -> list[float] | None:

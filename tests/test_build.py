@@ -48,7 +48,7 @@ FOREIGN = [
 
 @pytest.mark.parametrize("target", FOREIGN)
 def test_fence(target: str) -> None:
-    with pytest.raises(UserError, match=r"part._target_ is .*: allowed are classes below nmt.model., nmt.train."):
+    with pytest.raises(UserError, match=r"part._target_ is .*: allowed are classes below nmt.data.corpora., nmt.model., nmt.train."):
         build({"_target_": target, "command": "true"}, "part")
 
 

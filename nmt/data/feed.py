@@ -11,7 +11,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Generator, Iterator, Sequence
 from itertools import count
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,8 @@ from nmt.data.pairs import IdPair
 from nmt.data.pool import Pool, ahead, total, worker
 from nmt.data.sampling import Sampler
 from nmt.data.store import PairStore
-from nmt.train.distributed import Processes
 
+Item = TypeVar("Item")
 ORDER, MEMBER, PLAN, PIECES = range(1, 5)  # what random numbers are drawn for
 BLOCK = 2**20  # rows that are written at a time
 
@@ -42,6 +42,22 @@ class FeedState(NamedTuple):
 
     values: dict[str, Any]
     tensors: dict[str, Tensor]
+
+
+class Sharing(Protocol):
+    """What a feed asks of the processes that train together (`nmt.train.distributed.Processes`)."""
+
+    def share(self, items: Sequence[Item]) -> Sequence[Item]:
+        """The items that are this process's."""
+        ...
+
+    def gather(self, own: Sequence[Item]) -> list[Item]:
+        """The inverse of `share`."""
+        ...
+
+    def total(self, values: Sequence[float]) -> list[float]:
+        """Of each value its sum over the processes."""
+        ...
 
 
 class Feed(Protocol):
@@ -99,8 +115,8 @@ class StoreFeed:
         pool: int,
         accumulate: int,
         seed: int,
+        processes: Sharing,
         pad_to: int = 1,
-        processes: Processes | None = None,
         factors: Sequence[float] | None = None,
         sampler: Sampler | None = None,
     ) -> None:
@@ -116,7 +132,7 @@ class StoreFeed:
         self.accumulate = accumulate
         self.seed = seed
         self.pad_to = pad_to
-        self.processes = processes or Processes()
+        self.processes = processes
         self.factors = factors
         self.sampler = sampler
         self.fingerprint = store.fingerprint() + ("" if factors is None else f" {[float(one) for one in factors]}")

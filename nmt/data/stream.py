@@ -21,13 +21,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nmt.data.feed import PIECES, FeedState, Portion
+from nmt.data.feed import PIECES, FeedState, Portion, Sharing
 from nmt.data.pairs import IdPair, TextPair
 from nmt.data.pool import Pool, Size, ahead, total, worker
 from nmt.data.reading import Block, Position, Read, Stream
 from nmt.data.sampling import Sampler
 from nmt.errors import UserError
-from nmt.train.distributed import Processes
 
 CHUNK = 6  # what random numbers are drawn for, besides those of nmt.data.feed and nmt.data.reading
 WIDTH = 4  # bytes of an id
@@ -109,8 +108,8 @@ class StreamFeed:
         accumulate: int,
         shuffle_buffer: int,
         seed: int,
+        processes: Sharing,
         pad_to: int = 1,
-        processes: Processes | None = None,
         weights: Sequence[float] | None = None,
         sampler: Sampler | None = None,
         known_by: str = "",
@@ -127,7 +126,7 @@ class StreamFeed:
         self.kept = shuffle_buffer // accumulate
         self.seed = seed
         self.pad_to = pad_to
-        self.processes = processes or Processes()
+        self.processes = processes
         self.sampler = sampler
         settings = [name, known_by, None if weights is None else [float(one) for one in weights], shuffle_buffer]
         self.fingerprint = hashlib.sha256(json.dumps(settings).encode()).hexdigest()

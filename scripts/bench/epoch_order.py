@@ -15,6 +15,7 @@ from phased_train import Marks  # imports all that a training does
 
 from nmt.data.feed import StoreFeed
 from nmt.data.store import PairStore
+from nmt.train.distributed import Processes
 
 HOLD = 0.3  # seconds for which each phase stays, so that its memory is seen
 
@@ -26,7 +27,7 @@ if __name__ == "__main__":
     store = PairStore(Path(sys.argv[2]))
     time.sleep(HOLD)
     marks.begin("order")
-    updates = StoreFeed(store, batch_tokens=4096, pool=10_000, accumulate=1, seed=1).updates()
+    updates = StoreFeed(store, batch_tokens=4096, pool=10_000, accumulate=1, seed=1, processes=Processes()).updates()
     next(updates)
     time.sleep(HOLD)
     updates.close()

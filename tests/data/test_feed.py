@@ -51,7 +51,7 @@ def store(size: int) -> Any:
 
 
 def feed(size: int = 50, **changed: Any) -> StoreFeed:
-    given: dict[str, Any] = {"batch_tokens": 40, "pool": 16, "accumulate": 2, "seed": 5}
+    given: dict[str, Any] = {"batch_tokens": 40, "pool": 16, "accumulate": 2, "seed": 5, "processes": Processes()}
     return StoreFeed(store(size), **{**given, **changed})
 
 

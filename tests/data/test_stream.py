@@ -42,6 +42,7 @@ def encode(pairs: Iterable[TextPair]) -> Iterator[IdPair]:
 def feed(*sizes: int | None, **changed: Any) -> StreamFeed:
     """Of corpora of these sizes (None: without end), 50 pairs unless others are given."""
     given: dict[str, Any] = {"batch_tokens": 20, "pool": 16, "accumulate": 2, "shuffle_buffer": 12, "seed": 5}
+    given["processes"] = Processes()
     members = [partial(read, size) for size in sizes or (50,)]
     return StreamFeed(members, encode, name="toy", **{**given, **changed})
 
@@ -202,7 +203,8 @@ def test_an_endless_corpus_is_read_as_far_as_it_is_needed() -> None:
             furthest[0] = pair.index
             yield pair
 
-    of = StreamFeed([watched], encode, name="toy", batch_tokens=20, pool=40, accumulate=2, shuffle_buffer=100, seed=5)
+    of = feed(pool=40, shuffle_buffer=100)
+    of.stream.members = [watched]
     given = 0
     with portions(of) as coming:  # type: ignore[arg-type]
         for portion in islice(coming, 300):

@@ -32,6 +32,7 @@ from tests.laws.models import ToyStore, build_model, toy_store
 CASE = "recurrent-luong_general-gru"
 DROPOUT = ("model.encoder.dropout=0.5", "model.decoder.dropout=0.5")
 NEVER = 1000
+ALONE = Processes()
 
 
 def settings(**changed: Any) -> TrainConfig:
@@ -82,7 +83,7 @@ def trainer(
     )
 
 
-def feed_of(store: ToyStore, config: TrainConfig, processes: Processes | None = None) -> StoreFeed:
+def feed_of(store: ToyStore, config: TrainConfig, processes: Processes = ALONE) -> StoreFeed:
     """As the configuration says."""
     return StoreFeed(
         store,  # type: ignore[arg-type]
@@ -95,7 +96,7 @@ def feed_of(store: ToyStore, config: TrainConfig, processes: Processes | None = 
     )
 
 
-def stream_of(store: ToyStore, config: TrainConfig, processes: Processes | None = None) -> StreamFeed:
+def stream_of(store: ToyStore, config: TrainConfig, processes: Processes = ALONE) -> StreamFeed:
     """The same pairs, read one after another."""
 
     def read(start: int) -> Iterator[TextPair]:

@@ -181,7 +181,7 @@ class Hub(Corpus):
             reason = " ".join(str(error.__cause__ or error).split()) or type(error).__name__
             if "scripts are no longer supported" in reason:
                 reason += (
-                    f"; its Parquet files may be there as revision={CONVERTED} (with data_files, if it has several)"
+                    f"; its Parquet files may be there as revision={CONVERTED} (with data_files)"
                 )
             raise UserError(f"{self._where}, split {self.split!r}: {reason}") from error
 
