@@ -42,7 +42,8 @@ def bench(tmp_path: Path) -> Any:
 
 @pytest.mark.parametrize("name", bench_align.MODELS)
 def test_every_model_of_the_bench_builds(name: str) -> None:
-    check_settings(compose([*bench_align.MODELS[name], *bench_align.COMMON, *CORPUS]))
+    links = ["train.guided_alignment=links"] if name == "guided" else []  # as its run gets those that it has made
+    check_settings(compose([*bench_align.MODELS[name], *bench_align.COMMON, *CORPUS, *links]))
 
 
 def test_peers_get_our_words() -> None:

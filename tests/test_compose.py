@@ -33,7 +33,7 @@ def test_language_no_from_a_file(tmp_path: Path) -> None:
     given = ("data.root=corpus", "data.source_language=no", "data.target_language=on")
     assert from_file == compose(list(given)).data
     assert from_file.source_language == "no"
-    assert from_file.train.source == "corpus/train.no"
+    assert from_file.train["source"] == "corpus/train.no"
 
 
 MISSPELT = [
@@ -111,8 +111,8 @@ def test_what_must_be_given() -> None:
 
 def test_files_follow_from_root_and_languages() -> None:
     data = compose([*CORPUS, "data.valid.source=other.txt"]).data
-    assert (data.train.source, data.train.target) == ("corpus/train.xx", "corpus/train.yy")
-    assert (data.valid.source, data.valid.target) == ("other.txt", "corpus/valid.yy")
+    assert (data.train["source"], data.train["target"]) == ("corpus/train.xx", "corpus/train.yy")
+    assert (data.valid["source"], data.valid["target"]) == ("other.txt", "corpus/valid.yy")
 
 
 def test_demo_is_found() -> None:

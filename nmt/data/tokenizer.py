@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-import zlib
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from threading import Lock
 
 import sentencepiece
 
+from nmt.data.drawing import BpeDropout, Drawer, Pieces, UnigramSampling, longest_first
 from nmt.data.files import write_atomically
 from nmt.data.model_proto import USER_DEFINED, model_type, pieces_of_type, specials_first, without_normalization
 from nmt.data.special import BOS, EOS, PAD, UNK
@@ -24,9 +23,7 @@ from nmt.errors import UserError
 
 __all__ = ["LINE_SEPARATORS", "SPACE", "ModelType", "Tokenizer", "TrainingText", "check_sampling"]
 TO_SPACE = str.maketrans(dict.fromkeys([*LINE_SEPARATORS, SPACE], " "))
-SAMPLED = ("unigram", "bpe")  # types of models that have several ways to cut a line
-NO_SEED = 2**32 - 1  # SentencePiece's seeds are smaller: with this one no two calls are alike
-RANDOM_NUMBERS = Lock()  # SentencePiece's generator has one seed for all threads
+SAMPLED: dict[str, type[Drawer]] = {"unigram": UnigramSampling, "bpe": BpeDropout}  # have several ways to cut a line
 
 
 def check_sampling(sampling: float, model_type: str) -> None:
@@ -153,20 +150,16 @@ class Tokenizer:
         return [self._ids(line, lambda _: next(cuts)) for line in parts]
 
     def sample(self, line: str, alpha: float, seed: int) -> list[int]:
-        """Pieces of a line, cut in a random way: the same for the same line, alpha and seed.
+        """Pieces of a line, cut in a random way: the same for the same line, alpha and seed, in any process.
 
-        bpe: each merge is left out with the probability `alpha`: BPE-dropout (Provilkov et al. 2020). unigram: a way
-        to cut has the probability of its pieces to the power of `alpha`, over their sum (Kudo 2018): the smaller
-        alpha, the more random. 0 is neither: it gives `encode(line)`.
+        bpe: each merge is dropped with the probability `alpha`, anew at every step: BPE-dropout (Provilkov et al. 2020,
+        algorithm 1). unigram: a way to cut has the probability of its pieces to the power of `alpha`, over their sum
+        (Kudo 2018): the smaller alpha, the more random. 0 is neither: it gives `encode(line)`.
         """
         assert self.model_type in SAMPLED, f"check_sampling refuses a {self.model_type} model"
         if alpha == 0:
             return self.encode(line)
-        parts = self._parts(line)
-        cut = partial(self._cutter.encode, enable_sampling=True, nbest_size=-1, alpha=float(alpha))
-        with RANDOM_NUMBERS:
-            sentencepiece.set_random_generator_seed(zlib.crc32(b"%d" % seed) % NO_SEED)
-            return self._ids(parts, cut)
+        return self._drawer.draw(str(self._processor.normalize(line)), alpha, seed)
 
     def decode(self, ids: Iterable[int], *, unknown: str = "") -> str:
         """The text of piece ids; control pieces are passed over, UNK is written as `unknown`.
@@ -222,14 +215,25 @@ class Tokenizer:
     @cached_property
     def _symbols(self) -> dict[str, int]:
         """User-defined symbols that SentencePiece does not always keep in one piece: a unigram model's."""
-        if self.model_type != "unigram":
-            return {}
+        return self._user_defined if self.model_type == "unigram" else {}
+
+    @cached_property
+    def _user_defined(self) -> dict[str, int]:
         return {text: self._processor.piece_to_id(text) for text in pieces_of_type(self._model, USER_DEFINED)}
 
     @cached_property
     def _symbol(self) -> re.Pattern[str]:
-        """Finds the longest of them first."""
-        return re.compile("(" + "|".join(map(re.escape, sorted(self._symbols, key=len, reverse=True))) + ")")
+        return longest_first(self._symbols)
+
+    @cached_property
+    def _drawer(self) -> Drawer:
+        """What cuts lines at random."""
+        model, symbols = self._processor, self._user_defined
+        texts = {model.id_to_piece(id): id for id in self._ordinary if not model.is_control(id)}
+        of_bytes = sorted(text for text, id in texts.items() if model.is_byte(id))  # <0x00> to <0xFF>
+        scores = {text: model.get_score(id) for text, id in texts.items() if not (text in symbols or model.is_byte(id))}
+        ids = {text: texts[text] for text in scores if not model.is_unused(texts[text])}
+        return SAMPLED[self.model_type](Pieces(ids, scores, symbols, [texts[text] for text in of_bytes]))
 
     @cached_property
     def _cutter(self) -> sentencepiece.SentencePieceProcessor:

@@ -503,8 +503,6 @@ def test_sampling_is_reproducible_and_varied(variants: dict[tuple[object, ...], 
         with ThreadPoolExecutor(4) as threads:
             assert list(threads.map(partial(tokenizer.sample, line, 0.2), range(50))) == cuts
         assert tokenizer.sample(line, 0.2, 2**32) != cuts[0], "seeds beyond 32 bits count"
-        unlucky = 16463903551  # its checksum is what SentencePiece takes for no seed at all
-        assert len({tuple(tokenizer.sample(line, 0.2, unlucky)) for _ in range(9)}) == 1
 
 
 def test_alpha_says_how_random(variants: dict[tuple[object, ...], Tokenizer]) -> None:
@@ -512,7 +510,8 @@ def test_alpha_says_how_random(variants: dict[tuple[object, ...], Tokenizer]) ->
     lines = long_words()[:50]
 
     def pieces(kind: str, alpha: float) -> int:
-        return sum(len(variants[kind, False, (), False].sample(line, alpha, 0)) for line in lines)
+        tokenizer = variants[kind, False, (), False]
+        return sum(len(tokenizer.sample(line, alpha, seed)) for seed, line in enumerate(lines))
 
     assert pieces("bpe", 0) < pieces("bpe", 0.1) < pieces("bpe", 0.5)
     assert pieces("unigram", 0) < pieces("unigram", 0.3) < pieces("unigram", 0.01)

@@ -126,7 +126,7 @@ def test_it_goes_on_as_if_it_had_never_stopped(short: Path, linked: Path, tmp_pa
 
 def test_two_processes_are_one(short: Path, linked: Path, tmp_path: Path) -> None:
     job = started(
-        linked, tmp_path / "run", *PIECES[-2:], *TWO, *FOUR, f"train.guided_alignment={linked}/rev.train.links"
+        linked, tmp_path / "run", *PIECES[len(TWO) :], *TWO, *FOUR, f"train.guided_alignment={linked}/rev.train.links"
     )
     _, err = job.communicate(timeout=300)
     assert job.returncode == 0, err
