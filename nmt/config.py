@@ -289,6 +289,8 @@ class Config:
             raise UserError(
                 "data.filters.duplicates: data.streaming keeps nothing of what has come before; leave it out"
             )
+        if self.data.filters.dropped is not None:
+            raise UserError("data.filters.dropped: data.streaming leaves pairs out in every pass; leave it out")
         if self.train.guided_alignment is not None:
             raise UserError("train.guided_alignment: data.streaming has no links for its pairs; leave one of them out")
         if self.tokenizer.source_model is None and self.start is None and not self.tokenizer.sentences:

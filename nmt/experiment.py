@@ -43,7 +43,7 @@ from nmt.model.interface import LatentDecoder
 from nmt.model.transformer.decoder import TransformerDecoder
 from nmt.model.transformer.encoder import TransformerEncoder
 from nmt.prepare import (
-    Contents,
+    PartDigests,
     check_data,
     check_lengths,
     check_tokenizer,
@@ -86,16 +86,18 @@ def run_experiment(values: dict[str, Any], config: Config, resume: bool = False)
     with joined(choose_device(config.device), config.train.accumulate) as processes:
         if not processes.is_first:
             keep_silent()
-        contents = processes.agree(check_data(config) if processes.is_first else {})
+        digests = processes.agree(check_data(config) if processes.is_first else {})
         if config.threads:
             torch.set_num_threads(config.threads)
         with tempfile.TemporaryDirectory(prefix="nmt-") as folder:
             trainer, translator = make_trainer(
-                values, config, model_shape, run, Path(folder), contents, processes, resume
+                values, config, model_shape, run, Path(folder), digests, processes, resume
             )
             trainer.train()
         if not processes.is_first:
             return None
+    if config.data.streaming:  # other corpora have been read whole, and this was told then
+        say(f"{trainer.feed.report.describe()}, of what was read")
     run.load_best(translator.model)
     scores = finish(config, run, translator)
     say(summary(run, trainer.now, config.train.metric))
@@ -108,7 +110,7 @@ def make_trainer(
     shape: EncoderDecoder,
     run: Run,
     folder: Path,
-    contents: Contents,
+    digests: PartDigests,
     processes: Processes,
     resume: bool,
 ) -> tuple[Trainer, Translator]:
@@ -117,7 +119,7 @@ def make_trainer(
     start = None if resume or config.start is None else Run(Path(config.start))
     source, target = tokenizers = run.tokenizers() if resume else make_tokenizers(config, start, folder, processes)
     links = guiding_links(config, run, processes, resume)
-    encode = partial(encode_part, config, tokenizers=tokenizers, contents=contents, processes=processes)
+    encode = partial(encode_part, config, tokenizers=tokenizers, digests=digests, processes=processes)
     store = None if config.data.streaming else encode("train", links=links)
     valid = encode("valid")
     read_whole = [valid] if store is None else [store, valid]

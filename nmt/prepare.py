@@ -39,31 +39,31 @@ from nmt.data.parts import (
 from nmt.data.sampling import Sampler
 from nmt.data.store import PairStore, write_store
 from nmt.data.stream import StreamFeed
-from nmt.data.tokenizer import Tokenizer, TrainingText, check_sampling
-from nmt.data.vocabulary import check_vocabulary
+from nmt.data.tokenizer import Tokenizer, check_sampling
+from nmt.data.vocabulary import TrainingText, check_vocabulary
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.progress import progress, say
 from nmt.run import SIDES, Run
 from nmt.train.distributed import Processes
 
-Contents = Mapping[Part, str]  # digests of what the parts say; a stream's is not known
+PartDigests = Mapping[Part, str]  # digests of what the parts say; a stream's is not known
 Tokenizers = tuple[Tokenizer, Tokenizer]
 BEGINNING = 100_000  # pairs of a stream that filters learn from
 
 
-def check_data(config: Config) -> Contents:
+def check_data(config: Config) -> PartDigests:
     """Read every part of the corpus once, with its links; UserError for what is wrong with them. What they say."""
-    contents: dict[Part, str] = {}
+    digests: dict[Part, str] = {}
     for part in PARTS:
         if has_part(config.data, part):
             is_stream = part == "train" and config.data.streaming
-            contents[part] = check_stream(config) if is_stream else check_part(config.data, part)
+            digests[part] = check_stream(config) if is_stream else check_part(config.data, part)
     guiding = config.train.guided_alignment
     if guiding is not None and Path(guiding).is_file():
         for _ in links_of_part(config.data, "train", Path(guiding)):
             pass
-    return contents
+    return digests
 
 
 def check_stream(config: Config) -> str:
@@ -179,19 +179,19 @@ def encode_part(
     part: Part,
     *,
     tokenizers: Tokenizers,
-    contents: Contents,
+    digests: PartDigests,
     processes: Processes,
     links: Path | None = None,
 ) -> PairStore:
     """A part of the corpus as ids on disk, with the links of this file if there is one; says what was left out. What
     was encoded before in the same way is not encoded again, but where the pairs left out are to go to a file."""
     names = list(part_corpus(config.data, part).members())
-    make = partial(make_store, config, part, tokenizers, links, names)
-    key = store_key(config, part, tokenizers, contents, links)
+    dropped = config.data.filters.dropped if part == "train" else None
+    make = partial(make_store, config, part, tokenizers, links, names, dropped if processes.is_first else None)
+    key = store_key(config, part, tokenizers, digests, links)
     if not processes.is_first:
         processes.wait()
-    keep = part != "train" or config.data.filters.dropped is None
-    store = cached_store(key, make) if keep else unkept_store(make)
+    store = cached_store(key, make) if dropped is None else unkept_store(make)
     if processes.is_first:
         processes.wait()
     store.rename(part, names)
@@ -199,16 +199,16 @@ def encode_part(
     return store
 
 
-def store_key(config: Config, part: Part, tokenizers: Tokenizers, contents: Contents, links: Path | None) -> str:
+def store_key(config: Config, part: Part, tokenizers: Tokenizers, digests: PartDigests, links: Path | None) -> str:
     """What a store of encoded pairs is known by before it is made: all that its pairs depend on."""
     filters, sampling = config.data.filters, config.tokenizer.sampling
     is_training = part == "train"
     members = list(part_corpus(config.data, part).members().values())
     borders = [member.count() for member in members] if len(members) > 1 else []
-    held_out = [contents[other] for other in contents if other != part] if is_training and filters.overlap else []
+    held_out = [digests[other] for other in digests if other != part] if is_training and filters.overlap else []
     return content_key(
         RULES,
-        contents[part],
+        digests[part],
         json.dumps(borders),
         *(tokenizer.digest for tokenizer in tokenizers),
         "" if links is None else file_digest(links),
@@ -217,14 +217,20 @@ def store_key(config: Config, part: Part, tokenizers: Tokenizers, contents: Cont
 
 
 def make_store(
-    config: Config, part: Part, tokenizers: Tokenizers, links: Path | None, names: Sequence[str], folder: Path
+    config: Config,
+    part: Part,
+    tokenizers: Tokenizers,
+    links: Path | None,
+    names: Sequence[str],
+    file: str | None,
+    folder: Path,
 ) -> PairStore:
-    """The part, encoded into `folder`. Links that are only possible count like sure ones."""
+    """The part, encoded into `folder`; the pairs left out go to `file`. Links that are only possible count like sure
+    ones."""
     is_training = part == "train"
     report = Report(part, names)
     filters = make_filters(config) if is_training else Filters()
     own = None if links is None else (line.possible for line in links_of_part(config.data, part, links))
-    file = config.data.filters.dropped if is_training else None
     with (
         nullcontext() if file is None else Dropped(Path(file), names) as dropped,
         progress(f"encoding {part}", unit="pairs") as bar,
@@ -234,7 +240,6 @@ def make_store(
         return write_store(
             encode_pairs(pairs, *tokenizers, filters=filters, report=report, threads=threads, dropped=dropped),
             folder,
-            names=names,
             report=report,
             linked=links is not None,
             texts=is_training and config.tokenizer.sampling > 0,
@@ -273,6 +278,7 @@ def make_feed(config: Config, tokenizers: Tokenizers, store: PairStore | None, p
         known_by=stream_digest(config, tokenizers),
         shuffle_buffer=config.data.shuffle_buffer,
         weights=stream_weights(corpus),
+        report=report,
         **alike,
     )
 
@@ -296,14 +302,15 @@ def check_lengths(config: Config, model: EncoderDecoder, *stores: PairStore) -> 
     """Refuse pairs beyond the model's positions now and not in the update, or the validation, that meets them."""
     reach = (model.encoder.longest, model.decoder.longest)
     found: list[tuple[float, float]] = [store.longest for store in stores]
-    if config.data.streaming:
+    if config.data.streaming or config.tokenizer.sampling > 0:  # pairs that nobody has seen yet
         most = config.data.filters.max_pieces
         found.append((math.inf, math.inf) if most is None else (most + 1, most + 1))
     for lengths in found:
         for length, longest in zip(lengths, reach, strict=True):
             length = length if math.isinf(length) else rounded_up(int(length), config.train.pad_to)
             if longest is not None and length > longest:
+                told = "sentences of any length" if math.isinf(length) else f"a sentence of {length} tokens"
                 raise UserError(
-                    f"position.maximum is {longest} and the data have a sentence of {length} tokens: raise it "
-                    "or lower data.filters.max_pieces (which shortens the training data alone)"
+                    f"position.maximum is {longest} and the data have {told}: raise it or set data.filters.max_pieces "
+                    "lower (which shortens the training data alone)"
                 )

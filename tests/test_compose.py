@@ -105,7 +105,7 @@ def test_any_path_may_be_a_value(name: str) -> None:
 def test_what_must_be_given() -> None:
     with pytest.raises(UserError, match=r"^data.\w+ must be given$"):
         compose([])
-    with pytest.raises(UserError, match=r"^data.root must be given$"):
+    with pytest.raises(UserError, match=r"^data.train.source is .*there is no data.root here: set data.train.source$"):
         compose(["data.source_language=xx", "data.target_language=yy"])
 
 

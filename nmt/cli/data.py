@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib
 
 from nmt.errors import UserError
@@ -29,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Import the command's module, parse the rest by its parser, run it; without a command print the help."""
+    from nmt.cli.main import unknown_command
     from nmt.cli.overrides import split_overrides
 
     name = arguments.command
@@ -38,9 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.parser.print_help()
         return 0
     if name not in COMMANDS:
-        nearest = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
-        hint = f"did you mean '{nearest[0]}'? " if nearest else ""
-        raise UserError(f"unknown command 'data {name}'; {hint}commands: {', '.join(COMMANDS)}")
+        raise UserError(unknown_command(name, COMMANDS, "data "))
     module = importlib.import_module(f"nmt.cli.data_{name}")
     parser = type(arguments.parser)(prog=f"nmt data {name}", description=module.SUMMARY, allow_abbrev=False)
     module.add_arguments(parser)

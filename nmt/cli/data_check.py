@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         if value < 1:
             raise UserError(f"{option} is {value}: a positive number is wanted")
     from nmt.data.doctor.check import check, needs_a_person
-    from nmt.data.doctor.cleaning import Clean
+    from nmt.data.doctor.cleaning import REMOVED, Clean
     from nmt.progress import say
 
     parts = _parts(arguments)
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(report(checked))
     if clean is not None:
         kept, dropped = clean.write([one.examined for one in checked])
-        say(f"{clean.folder}: {kept:,} pairs written, {dropped:,} left out (removed.tsv)")
+        say(f"{clean.folder}: {kept:,} pairs written, {dropped:,} left out ({REMOVED})")
     return int(needs_a_person(checked, mended=clean is not None))
 
 

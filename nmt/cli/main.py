@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Literal, NamedTuple, NoReturn
@@ -91,7 +91,7 @@ def _dispatch(arguments: Sequence[str]) -> int:
     name, *rest = arguments
     command = COMMANDS.get(name)
     if command is None:
-        raise UserError(_unknown(name))
+        raise UserError(unknown_command(name, COMMANDS))
     module = importlib.import_module(f"nmt.cli.{name}")
     return int(module.run(_parse(module, command, _parser(name, module), rest)))
 
@@ -130,10 +130,11 @@ def _overview() -> str:
     )
 
 
-def _unknown(name: str) -> str:
-    nearest = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
+def unknown_command(name: str, known: Collection[str], group: str = "") -> str:
+    """What is said of it. group: what stands before the name, with a space."""
+    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f"did you mean '{nearest[0]}'? " if nearest else ""
-    return f"unknown command '{name}'; {hint}commands: {', '.join(COMMANDS)}"
+    return f"unknown command '{group}{name}'; {hint}commands: {', '.join(known)}"
 
 
 def _one_line(error: Exception) -> str:

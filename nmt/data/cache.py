@@ -79,8 +79,11 @@ def _made_to_keep(entry: Path, make: Make) -> PairStore:
         store = make(own / "store")
         for file in (own / "store").iterdir():
             _sync(file)
-        with suppress(OSError):  # another process has kept the same one meanwhile
+        try:
             os.rename(own / "store", entry)
+        except OSError as error:
+            if not entry.is_dir():  # where it is, another process has kept the same one meanwhile
+                say(f"{entry}: not kept ({error.strerror or error})")
         _sync(entry.parent)
     return store
 

@@ -3,7 +3,7 @@
 A training reads *pools*: so many pairs drawn at random, sorted by length, cut into batches, and these shuffled
 (nmt.data.pool). An update takes the next batches, whatever pools they are of, and the processes share them out. No list
 is as long as the corpus: an epoch's order lies in a file without a name, and its pools are made while others are
-trained on.
+trained on. Only where factors say how often pairs come, the numbers of their rows are in memory while it is made.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nmt.data.filters import Report
 from nmt.data.pairs import IdPair
 from nmt.data.pool import Pool, ahead, total, worker
 from nmt.data.sampling import Sampler
@@ -64,11 +65,14 @@ class Feed(Protocol):
     """Gives a training its portions.
 
     fingerprint: what the pairs and their order are known by. passes: how often the data were read up to the portion
-    that was given last, fractions counted.
+    that was given last, fractions counted. report: which pairs are left out, of those that this process has looked at.
     """
 
     fingerprint: str
     passes: float
+
+    @property
+    def report(self) -> Report: ...
 
     def updates(self) -> Generator[Portion, None, None]:
         """The portion of every update to come, without end. One counts as used as soon as it is given."""
@@ -139,6 +143,11 @@ class StoreFeed:
         self.passes = 0.0
         self.place = Place()
 
+    @property
+    def report(self) -> Report:
+        """Of the whole corpus."""
+        return self.store.report
+
     def updates(self) -> Generator[Portion, None, None]:
         """One portion an update, from where the feed stands."""
         group: list[tuple[Pool, int]] = []
@@ -205,7 +214,7 @@ class StoreFeed:
         if self.factors is None:
             parts, size = blocks(len(self.store)), len(self.store)
         else:
-            shares = [self.share(member, factor, epoch) for member, factor in enumerate(self.factors)]
+            shares = [self.rows_of_member(member, factor, epoch) for member, factor in enumerate(self.factors)]
             parts, size = iter(shares), sum(map(len, shares))
         order = unnamed(size, np.min_scalar_type(-len(self.store)))
         begin = 0
@@ -215,7 +224,7 @@ class StoreFeed:
         np.random.default_rng([self.seed, ORDER, epoch]).shuffle(order)
         return order
 
-    def share(self, member: int, factor: float, epoch: int) -> NDArray[Any]:
+    def rows_of_member(self, member: int, factor: float, epoch: int) -> NDArray[Any]:
         """The rows of a corpus that an epoch has: the next of its own order, which begins again at its end."""
         rows = np.flatnonzero(self.store.corpus == member)
         np.random.default_rng([self.seed, MEMBER, member]).shuffle(rows)

@@ -14,7 +14,6 @@ from contextlib import AbstractContextManager
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from random import Random
 from types import TracebackType
 from typing import Any, BinaryIO
 
@@ -22,8 +21,9 @@ from nmt.config import FiltersConfig
 from nmt.data.corpora.corpus import Pair
 from nmt.data.files import open_whole
 from nmt.data.languages import Detector, is_foreign, usual_script
-from nmt.data.lines import is_blank
+from nmt.data.lines import LINE_SEPARATORS, is_blank
 from nmt.data.pairs import IdPair, TextPair
+from nmt.data.reservoir import draw
 from nmt.data.words import split_words
 from nmt.progress import say
 
@@ -31,7 +31,7 @@ Check = Callable[[str, str], bool]  # source, target -> whether the pair is left
 
 SAMPLE = 5_000  # pairs that scripts and languages are learnt from
 BROKEN = {"Cc", "Cn", "Co", "Cs"}  # control, unassigned (noncharacters too), private, surrogate
-BREAKS = str.maketrans(dict.fromkeys("\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029", " "))  # what a tool may end a line at
+TO_SPACES = str.maketrans(dict.fromkeys(["\t", *LINE_SEPARATORS], " "))
 
 
 class Filters:
@@ -88,7 +88,7 @@ class Filters:
             checks.append(("overlap", _overlap(held_out)))
         if config.characters:
             checks.append(("characters", _have_broken))
-        drawn = draw_pairs(sample, SAMPLE) if config.script or config.language else []
+        drawn = draw(sample, SAMPLE, seed=0) if config.script or config.language else []
         if config.script:
             checks.append(("script", _foreign_script(drawn)))
         if config.language:
@@ -176,20 +176,8 @@ class Dropped:
         """One more line."""
         corpus = self._names[pair.corpus] if self._names else str(pair.corpus)
         fields = (str(pair.index + 1), corpus, reason, pair.source, pair.target)
-        line = "\t".join(field.translate(BREAKS) for field in fields)
+        line = "\t".join(field.translate(TO_SPACES) for field in fields)
         self._stream.write(line.encode("utf-8", "backslashreplace") + b"\n")
-
-
-def draw_pairs(pairs: Iterable[Pair], count: int) -> list[Pair]:
-    """So many of them at random, the same each time; all, where there are fewer. One pass, nothing else kept."""
-    drawn: list[Pair] = []
-    random = Random(0).random
-    for read, pair in enumerate(pairs):
-        if read < count:
-            drawn.append(pair)
-        elif (place := int(random() * (read + 1))) < count:
-            drawn[place] = pair
-    return drawn
 
 
 class _Numbers:

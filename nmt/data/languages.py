@@ -84,18 +84,14 @@ class Detector:
     """
 
     def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """Learn from these pairs, of which some may be wrong: swapped, or one text twice. Every fifth is for a test."""
+        """Learn from these pairs: a hundred help, five thousand are plenty. Some may be wrong: swapped, or one text
+        twice. Every fifth is for a test."""
         learnt = [pair for place, pair in enumerate(pairs) if place % 5]
         self._learn(learnt)
         for _ in range(ROUNDS - 1):
             self._learn([pair for pair in learnt if self._evidence(pair[0])[0] > 0 > self._evidence(pair[1])[0]])
         self.tells_apart = True
         self.tells_apart = self._tells_apart(pairs[::5])
-
-    @classmethod
-    def learn(cls, pairs: Iterable[tuple[str, str]]) -> Detector:
-        """One that has learnt from these pairs: five thousand are plenty, a hundred help."""
-        return cls(list(pairs))
 
     def margin(self, line: str) -> float:
         """By how much the line looks more like the source than like the target, in nats a letter: negative for target,

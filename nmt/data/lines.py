@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, cast
 
 from nmt.errors import UserError
 
+LINE_SEPARATORS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # whatever any tool takes for the end of a line
 BOM = b"\xef\xbb\xbf"
 BLOCK = 1 << 20  # bytes read at a time when lines are only counted
 BREAK = re.compile("\r?\n")

@@ -48,7 +48,6 @@ def write_store(
     pairs: Iterable[IdPair],
     directory: Path,
     *,
-    names: Sequence[str],
     report: Report,
     linked: bool,
     texts: bool = False,
@@ -57,7 +56,7 @@ def write_store(
     """Write the pairs as they come into `directory`, which is made here, and open them; nothing of it is left after an
     exception.
 
-    names: of the corpora that the pairs are from. report: what `pairs` counts while it is read; it is kept with them.
+    report: what `pairs` counts while it is read, by the corpora that they are from; it is kept with them.
     linked, texts: whether links of pieces, and both lines of each pair, are kept. vocabulary: how many ids there are;
     where two bytes hold one, they do. UserError: there are no pairs. Unwritable.
     """
@@ -66,13 +65,13 @@ def write_store(
     except OSError as error:
         raise _unwritable(directory, error) from error
     try:
-        with _Writer(directory, _dtypes(len(names), vocabulary, linked, texts)) as writer:
+        with _Writer(directory, _dtypes(len(report.names), vocabulary, linked, texts)) as writer:
             source = iter(pairs)
             while block := list(islice(source, ROWS)):
                 writer.add(block)
             if not writer.count:
                 raise UserError(f"no pairs to use in {'; '.join(report.describe().splitlines())}")
-            writer.finish({"names": list(names), "report": report.as_dict()})
+            writer.finish({"report": report.as_dict()})
     except BaseException:
         shutil.rmtree(directory, ignore_errors=True)
         raise
@@ -83,20 +82,22 @@ class PairStore:
     """The pairs of one folder, by row.
 
     index [N] int64, corpus [N] uint8 or uint16, source_lengths, target_lengths [N] int32 (EOS counted) are views of the
-    files. longest: the greatest of either length. names: of the corpora. report: what was left out, and why.
+    files. longest: the greatest of either length. report: what was left out, and why.
     """
 
     def __init__(self, directory: Path) -> None:
         """UserError: not a store of this format, or files of it are missing or of another size."""
         self._header = _read_header(directory)
-        arrays = {name: _open(directory / name, **about) for name, about in self._header["arrays"].items()}
+        arrays = {
+            name: _open(directory / name, about["dtype"], about["count"])
+            for name, about in self._header["arrays"].items()
+        }
         self._arrays = arrays
         self.index = arrays["index"]
         self.corpus = arrays["corpus"]
         self.source_lengths = arrays["source_lengths"]
         self.target_lengths = arrays["target_lengths"]
         self.longest: tuple[int, int] = tuple(self._header["longest"])
-        self.names: list[str] = self._header["names"]
         self.report = Report.from_dict(self._header["report"])
         self._ragged = {name: _Ragged(arrays[name], arrays[f"{name}_offsets"]) for name in RAGGED if name in arrays}
 
@@ -108,14 +109,8 @@ class PairStore:
         """Whether it has links."""
         return "links" in self._ragged
 
-    @property
-    def has_texts(self) -> bool:
-        """Whether `texts` can give any."""
-        return "text" in self._ragged
-
     def rename(self, part: str, names: Sequence[str]) -> None:
         """What people call it now: a store that was kept may have been made of the same text under other names."""
-        self.names = list(names)
         self.report.part, self.report.names = part, tuple(names)
 
     def fingerprint(self) -> str:
@@ -146,9 +141,9 @@ class PairStore:
         own = zip(self.index[at].tolist(), sources, targets, self.corpus[at].tolist(), strict=True)
         return [TextPair(index, source, target, corpus=corpus) for index, source, target, corpus in own]
 
-    def batch(self, rows: Sequence[int], pad_to: int = 1) -> Batch:
-        """The pairs of these rows, in this order, padded to a multiple of `pad_to`."""
-        return batch_pairs(self.pairs(rows), pad_to=pad_to, linked=self.linked)
+    def batch(self, rows: Sequence[int]) -> Batch:
+        """The pairs of these rows, in this order."""
+        return batch_pairs(self.pairs(rows), linked=self.linked)
 
 
 class _Ragged:
@@ -281,7 +276,7 @@ def _read_header(directory: Path) -> dict[str, Any]:
     return header
 
 
-def _open(path: Path, dtype: str, count: int, sha256: str) -> Integers:
+def _open(path: Path, dtype: str, count: int) -> Integers:
     """A view of the file; of one without content, which can't be mapped, an empty array."""
     if not path.is_file() or path.stat().st_size != count * np.dtype(dtype).itemsize:
         raise UserError(f"{path}: missing or cut off")

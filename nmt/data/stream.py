@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 
 from nmt.data.feed import PIECES, FeedState, Portion, Sharing
+from nmt.data.filters import Report
 from nmt.data.pairs import IdPair, TextPair
 from nmt.data.pool import Pool, Size, ahead, total, worker
 from nmt.data.reading import Block, Position, Read, Stream
@@ -113,13 +114,16 @@ class StreamFeed:
         weights: Sequence[float] | None = None,
         sampler: Sampler | None = None,
         known_by: str = "",
+        report: Report | None = None,
     ) -> None:
         """members: the corpora. encode: gives those pairs that are kept, in order, with their texts. name: of the
         corpora, for people; known_by: what else says which pairs `encode` gives. batch_tokens, pad_to: see
         `plan_pool`. pool, shuffle_buffer: pairs of all shards' chunks and buffers. accumulate: batches of an update.
-        weights: how often a pair is of each corpus, in proportion; None: equally often."""
+        weights: how often a pair is of each corpus, in proportion; None: equally often. report: what `encode` counts
+        into, for whoever asks."""
         self.stream = Stream(members, weights=weights, size=pool, seed=seed, name=name)
         self.encode = encode
+        self.report = report or Report(name)
         self.batch_tokens = batch_tokens
         self.shards = accumulate
         self.size = max(1, pool // accumulate)

@@ -16,12 +16,12 @@ import sentencepiece
 
 from nmt.data.drawing import BpeDropout, Drawer, Pieces, UnigramSampling, longest_first
 from nmt.data.files import write_atomically
+from nmt.data.lines import LINE_SEPARATORS
 from nmt.data.model_proto import USER_DEFINED, model_type, pieces_of_type, specials_first, without_normalization
 from nmt.data.special import BOS, EOS, PAD, UNK
-from nmt.data.vocabulary import LINE_SEPARATORS, SPACE, ModelType, TrainingText, learn_vocabulary
+from nmt.data.vocabulary import SPACE, ModelType, TrainingText, learn_vocabulary
 from nmt.errors import UserError
 
-__all__ = ["LINE_SEPARATORS", "SPACE", "ModelType", "Tokenizer", "TrainingText", "check_sampling"]
 TO_SPACE = str.maketrans(dict.fromkeys([*LINE_SEPARATORS, SPACE], " "))
 SAMPLED: dict[str, type[Drawer]] = {"unigram": UnigramSampling, "bpe": BpeDropout}  # have several ways to cut a line
 
@@ -111,11 +111,6 @@ class Tokenizer:
     def __len__(self) -> int:
         """How many ids there are, specials included."""
         return int(self._processor.get_piece_size())
-
-    @property
-    def vocabulary_size(self) -> int:
-        """The same as `len`."""
-        return len(self)
 
     @cached_property
     def model_type(self) -> str:

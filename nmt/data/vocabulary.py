@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import BytesIO
-from itertools import islice
 from typing import Literal, NamedTuple, get_args
 
 import sentencepiece
 
-from nmt.data.lines import is_blank
+from nmt.data.lines import LINE_SEPARATORS, is_blank
 from nmt.data.model_proto import NORMAL, pieces_of_type
+from nmt.data.reservoir import draw
 from nmt.data.special import BOS, EOS, PAD, UNK
 from nmt.errors import UserError
 
 ModelType = Literal["unigram", "bpe", "word", "char"]
 SPACE = "\u2581"  # how SentencePiece writes a space
 RESERVED = "\u2585"  # SentencePiece leaves out, silently, every training line that holds this block character
-LINE_SEPARATORS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # whatever any tool takes for the end of a line
 LONGEST_LINE = 1 << 30  # bytes; SentencePiece's own limit of 4192 leaves out longer training lines
 MANY = 1 << 24  # more than there are characters: SentencePiece would cut a char vocabulary without a word
 BYTES = 256  # ids that byte fallback takes
@@ -112,7 +110,7 @@ class _Reading:
         try:
             learnt = 0
             usable = self._usable()
-            for line in draw_lines(usable, self._sentences, self._seed) if self._sentences else usable:
+            for line in draw(usable, self._sentences, self._seed) if self._sentences else usable:
                 learnt += 1
                 yield line
             if self._learning is not None:
@@ -130,18 +128,6 @@ class _Reading:
                 self._too_long += 1
             else:
                 yield line.replace(RESERVED, " ")
-
-
-def draw_lines(lines: Iterable[str], count: int, seed: int) -> list[str]:
-    """So many of the lines, or all, in their order; each set of them is as likely as any other (Waterman's algorithm R:
-    no more than these are held)."""
-    numbers, numbered = random.Random(seed), enumerate(lines)
-    drawn = list(islice(numbered, count))
-    for number, line in numbered:
-        place = numbers.randrange(number + 1)
-        if place < count:
-            drawn[place] = (number, line)
-    return [line for _, line in sorted(drawn)]
 
 
 def check_vocabulary(

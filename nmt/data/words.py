@@ -6,9 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from nmt.data.tokenizer import Tokenizer
+if TYPE_CHECKING:  # who has words alone needs no SentencePiece
+    from nmt.data.tokenizer import Tokenizer
 
 
 class Pieces(NamedTuple):

@@ -90,7 +90,6 @@ class Trainer:
         self.validate = validate
         self.config = config
         self.run = run
-        self.seed = seed
         self.peaks = [group["lr"] for group in optimizer.param_groups]
         self.ema = Ema(model, config.ema) if config.ema else None
         self.kept = Kept(
@@ -108,7 +107,12 @@ class Trainer:
         if self.processes.is_first:
             self.kept.forget_after(self.now.update)
         board = Board(run.board, after=self.now.update) if config.tensorboard and self.processes.is_first else None
-        self.metrics = Metrics(run.metrics if self.processes.is_first else None, after=self.now.update, board=board)
+        self.metrics = Metrics(
+            run.metrics if self.processes.is_first else None,
+            after=self.now.update,
+            board=board,
+            validated=self.now.validated == self.now.update,
+        )
         self.started = time.monotonic() - self.now.seconds
         self.is_late = self.is_over_time()
 
@@ -318,6 +322,8 @@ class Trainer:
     def take_note(self, result: Validation) -> None:
         """Whether it is the best so far; keep the best weights and the newest state."""
         now = self.now
+        if now.best is None:
+            self.save()  # so that there are never best weights without a state to go on from
         value = float(getattr(result, self.config.metric))
         better = is_better(value, now.best, self.config.metric)
         if better:

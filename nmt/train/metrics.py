@@ -23,16 +23,16 @@ from nmt.train.board import Board
 class Metrics:
     """Writes metrics.jsonl, and tells a board the same. A line is written at once and flushed, so a kill loses none.
 
-    path: None for a process that keeps none. A training that goes on after update `after` keeps the events up to it;
-    what a killed one wrote later comes again.
+    path: None for a process that keeps none. A training that goes on after update `after` keeps the events up to it,
+    that update's validation only where it is `validated`; what a killed one wrote later comes again.
     """
 
-    def __init__(self, path: Path | None, after: int = 0, board: Board | None = None) -> None:
+    def __init__(self, path: Path | None, after: int = 0, board: Board | None = None, validated: bool = True) -> None:
         self.board = board
         self.file: TextIO | None = None
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
-            kept = events_up_to(path, after) if after and path.exists() else b""
+            kept = events_up_to(path, after, validated) if after and path.exists() else b""
             write_atomically(path, kept)
             self.file = open(path, "a", encoding="utf-8", newline="\n")  # noqa: SIM115 - it lives as long as training
 
@@ -61,7 +61,12 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def events_up_to(path: Path, update: int) -> bytes:
-    """The whole lines of metrics.jsonl whose events are not later; a line that a kill cut short has no end."""
-    lines = path.read_bytes().split(b"\n")[:-1]
-    return b"".join(line + b"\n" for line in lines if json.loads(line)["update"] <= update)
+def events_up_to(path: Path, update: int, validated: bool) -> bytes:
+    """The whole lines of metrics.jsonl whose events are not later than the update, or than its validation; a line that
+    a kill cut short has no end."""
+    kept = []
+    for line in path.read_bytes().split(b"\n")[:-1]:
+        event = json.loads(line)
+        if event["update"] < update or (event["update"] == update and (validated or event["event"] != "valid")):
+            kept.append(line + b"\n")
+    return b"".join(kept)

@@ -45,7 +45,7 @@ class Maker:
         report = Report("corpus", ["one"])
         for pair in PAIRS:
             report.keep(pair.corpus)
-        return write_store(PAIRS, directory, names=["one"], report=report, linked=False)
+        return write_store(PAIRS, directory, report=report, linked=False)
 
 
 def holds_the_pairs(store: PairStore) -> bool:

@@ -16,7 +16,8 @@ from nmt.data.corpora.files import Files
 from nmt.data.encode import encode_pairs, text_pairs
 from nmt.data.filters import Filters, Report
 from nmt.data.pairs import IdPair, TextPair, WordLinks
-from nmt.data.tokenizer import ModelType, Tokenizer
+from nmt.data.tokenizer import Tokenizer
+from nmt.data.vocabulary import ModelType
 from nmt.data.words import line_pieces, split_words
 from nmt.errors import UserError
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nmt.config import FiltersConfig
 from nmt.data.corpora.corpus import Pair
-from nmt.data.filters import Dropped, Filters, Report, _Numbers, draw_pairs
+from nmt.data.filters import Dropped, Filters, Report, _Numbers
 from nmt.data.pairs import IdPair, TextPair
 from nmt.errors import UserError
 
@@ -198,17 +198,6 @@ def test_the_report_outlives_its_process() -> None:
     assert again.describe() == report.describe()
     again.keep(0)
     assert report.kept == 1
-
-
-def test_a_sample_is_drawn_from_all_over_and_is_always_the_same() -> None:
-    pairs = [(str(line), str(-line)) for line in range(10_000)]
-    drawn = draw_pairs(iter(pairs), 1000)
-    assert drawn == draw_pairs(pairs, 1000)
-    assert len(set(drawn)) == 1000
-    assert set(drawn) <= set(pairs)
-    thirds = [sum(int(source) * 3 // 10_000 == third for source, _ in drawn) for third in range(3)]
-    assert min(thirds) > 250
-    assert draw_pairs(pairs[:7], 1000) == pairs[:7]
 
 
 def test_the_set_of_numbers_is_a_set() -> None:

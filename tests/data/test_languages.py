@@ -20,7 +20,7 @@ def made_pairs(count: int, seed: int = 0) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def detector() -> Detector:
-    return Detector.learn(made_pairs(200))
+    return Detector(made_pairs(200))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_third_of_wrong_pairs_does_not_mislead_it() -> None:
         (target, source) if place % 6 == 0 else (source, source) if place % 6 == 1 else (source, target)
         for place, (source, target) in enumerate(made_pairs(600))
     ]
-    learnt = Detector.learn(wrong)
+    learnt = Detector(wrong)
     right = made_pairs(100, seed=3)
     assert learnt.tells_apart
     assert not any(learnt.misplaced(source, target) for source, target in right)
@@ -128,7 +128,7 @@ def test_sides_that_cannot_be_told_apart_leave_all_lines_unjudged(kind: str) -> 
         "no text": [],
         "three pairs": made_pairs(3),
     }[kind]
-    learnt = Detector.learn(pairs)
+    learnt = Detector(pairs)
     assert not learnt.tells_apart
     assert not any(learnt.margin(line) for pair in made_pairs(20) for line in pair)
 
@@ -137,7 +137,7 @@ def test_an_alphabet_of_thousands_is_told_too() -> None:
     draw = random.Random(6)
     early, late = (range(0x4E00 + first, 0x4E00 + first + 1200) for first in (0, 900))  # a quarter is shared
     pairs = [tuple("".join(map(chr, draw.choices(side, k=20))) for side in (early, late)) for _ in range(400)]
-    learnt = Detector.learn(pairs[:300])
+    learnt = Detector(pairs[:300])
     assert learnt.tells_apart
     assert sum(learnt.misplaced(*pair) for pair in pairs[300:]) <= 2
     assert sum(learnt.misplaced(*reversed(pair)) for pair in pairs[300:]) >= 98

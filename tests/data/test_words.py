@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt.align.matrix import merge_weights
-from nmt.data.tokenizer import SPACE, ModelType, Tokenizer
+from nmt.data.tokenizer import Tokenizer
+from nmt.data.vocabulary import SPACE, ModelType
 from nmt.data.words import Pieces, line_pieces, split_words, token_pieces
 
 TEXT = ["ka lo mi tu", "re so fa ne bi do", "full fill office", "ka ka lo 12 . ..."] * 5

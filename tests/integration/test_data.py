@@ -81,7 +81,8 @@ def test_resumed_is_as_if_never_stopped(settings: tuple[str, ...], toy: Path, tm
         "train.valid_every=100",
         *settings,
     ]
-    train(tmp_path / "whole", *given, "train.updates=13")
+    done = train(tmp_path / "whole", *given, "train.updates=13")
+    assert "pairs kept, none dropped" in done.err
     train(tmp_path / "run", *given, "train.updates=6")
     done = nmt("train", f"resume={tmp_path / 'run'}", "train.updates=13")
     assert done.code == 0, done.err
@@ -150,11 +151,22 @@ def test_a_tokenizer_of_ones_own(toy: Path, tmp_path: Path) -> None:
     assert refused(done, "tokenizer.joint", "own.model", "other.model")
 
 
+def test_lines_that_may_be_drawn_too_long_are_refused_before_training(toy: Path, tmp_path: Path) -> None:
+    drawn = ("tokenizer=unigram", "tokenizer.vocabulary_size=300", "tokenizer.sampling=0.5", "position.maximum=64")
+    given = ["train", *SHORT, *data(toy, "rev", "train"), *TRANSFORMER, *drawn, f"run={tmp_path / 'run'}"]
+    for limit, told in (("100", "a sentence of 101 tokens"), ("null", "sentences of any length")):
+        done = nmt(*given, f"data.filters.max_pieces={limit}")
+        assert done.code == 2
+        assert f"error: position.maximum is 64 and the data have {told}" in done.err.splitlines()[-1]
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_stream_says_what_it_cannot(toy: Path, tmp_path: Path) -> None:
     given = ["train", *SHORT, *data(toy, "rev", "train"), *RECURRENT, "data.streaming=true", f"run={tmp_path / 'run'}"]
     assert refused(nmt(*given), "tokenizer.sentences is 0")
     some = [*given, "tokenizer.sentences=50"]
     assert refused(nmt(*some, "data.filters.duplicates=true"), "data.filters.duplicates")
+    assert refused(nmt(*some, f"data.filters.dropped={tmp_path / 'out.tsv'}"), "data.filters.dropped")
     assert refused(nmt(*some, "train.guided_alignment=x"), "train.guided_alignment")
     assert not (tmp_path / "run").exists()
 

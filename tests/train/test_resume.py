@@ -256,6 +256,28 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     assert events(tmp_path / "killed") == events(tmp_path / "whole")
 
 
+def test_killed_with_the_first_weights_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A training goes on from the moment before, and comes out the same."""
+    whole = make(tmp_path / "whole")
+    whole.train()
+    theirs = everything(whole)
+    keep = Run.save_best
+
+    def killed(run: Run, tensors: dict[str, Tensor]) -> None:
+        keep(run, tensors)
+        raise MemoryError("killed")
+
+    monkeypatch.setattr(Run, "save_best", killed)
+    with pytest.raises(MemoryError):
+        make(tmp_path / "run").train()
+    monkeypatch.setattr(Run, "save_best", keep)
+    trainer = make(tmp_path / "run", resume=True)
+    trainer.train()
+    ours = everything(trainer)
+    assert all(ours[name].equal(theirs[name]) for name in theirs)
+    assert events(tmp_path / "run") == events(tmp_path / "whole")
+
+
 def test_a_disk_that_is_full(tmp_path: Path) -> None:
     """E01: the error names the file, and the checkpoint of before stays."""
     import resource

@@ -180,9 +180,7 @@ class Hub(Corpus):
         except Exception as error:  # of damaged and empty data sets and of the network, dozens of kinds
             reason = " ".join(str(error.__cause__ or error).split()) or type(error).__name__
             if "scripts are no longer supported" in reason:
-                reason += (
-                    f"; its Parquet files may be there as revision={CONVERTED} (with data_files)"
-                )
+                reason += f"; its Parquet files may be there as revision={CONVERTED} (with data_files)"
             raise UserError(f"{self._where}, split {self.split!r}: {reason}") from error
 
 

@@ -10,9 +10,11 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from nmt.data.lines import LINE_SEPARATORS
+
 Fault = tuple[str, int]  # name of the kind, and the place in the line (from 0) where it is first seen
 
-SEPARATORS = "\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+SEPARATORS = LINE_SEPARATORS.replace("\n", "")
 CONTROLS = "".join(chr(c) for c in (*range(32), *range(0x7F, 0xA0)) if chr(c) not in f"\t\n{SEPARATORS}")
 SPACES = "\t\xa0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 INVISIBLE = "\xad\u061c\u200b\u200e\u200f\ufeff" + "".join(

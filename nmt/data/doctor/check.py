@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nmt.config import DataConfig
 from nmt.data.corpora.corpus import Corpus
@@ -16,9 +16,8 @@ from nmt.data.doctor.histogram import Histogram, length_histogram, ratio_histogr
 from nmt.data.doctor.language import judges
 from nmt.data.doctor.reading import Part, file_part
 from nmt.data.doctor.whole import add_excerpts, add_leaks, add_repeats, add_shifts
-
-if TYPE_CHECKING:
-    from nmt.data.parts import Part as Role
+from nmt.data.parts import PARTS, has_part, part_corpus
+from nmt.data.parts import Part as Role
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,6 @@ class Checked:
 
 def configured_parts(data: DataConfig) -> list[Part]:
     """What a configuration names; the members of a mixture are parts of their own."""
-    from nmt.data.parts import PARTS, has_part, part_corpus  # loads torch, which plain files do not need
-
     return [
         part
         for role in PARTS

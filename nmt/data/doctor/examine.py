@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
-from re import compile as pattern
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from nmt.progress import progress
 RATIO = 9  # of the words of the longer side to those of the shorter, from which on it is told
 EVERY = 1000  # lines from one step of the bar to the next
 
-_digits = pattern("[0-9]").findall
+_digits = re.compile("[0-9]").findall
 
 
 class Figures:

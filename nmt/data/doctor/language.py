@@ -86,7 +86,7 @@ def judges(parts: Sequence[Part]) -> list[Judge | None]:
     before the others. None where no part does, and for parts of other than two sides."""
     for part in parts:
         pairs = sample(part) if len(part.sides) == 2 else []
-        detector = Detector.learn(pairs)
+        detector = Detector(pairs)
         if detector.tells_apart:
             languages = Languages(detector, pairs)
             return [Judge(other, languages) if len(other.sides) == 2 else None for other in parts]

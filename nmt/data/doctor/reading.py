@@ -6,15 +6,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nmt.data.corpora.corpus import Corpus
 from nmt.data.doctor.findings import Tally
 from nmt.data.lines import BOM, count_lines, open_binary
+from nmt.data.parts import Part as Role
 from nmt.errors import UserError
-
-if TYPE_CHECKING:
-    from nmt.data.parts import Part as Role
 
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 

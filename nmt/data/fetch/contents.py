@@ -58,8 +58,8 @@ def plain_files(data: DataConfig, part: Part, output: Path) -> list[Path]:
     return sides if part_corpus(data, part).links is None else [*sides, output / f"{part}.gold"]
 
 
-def one_line(text: str) -> str:
-    """The text without anything that some program takes for the end of a line: a space stands in its place."""
+def without_separators(text: str) -> str:
+    """The text without LINE_SEPARATORS, which some program takes for the end of a line: spaces stand in their place."""
     return " ".join(text.splitlines())
 
 
@@ -74,7 +74,7 @@ def _read_part(data: DataConfig, part: Part, files: Sequence[BinaryIO]) -> Conte
         for pair in bar.over(part_pairs(data, part)):
             contents.add(pair)
             for file, text in zip(files[:2], pair, strict=False):
-                file.write(one_line(text).encode("utf-8", "replace") + b"\n")
+                file.write(without_separators(text).encode("utf-8", "replace") + b"\n")
     if contents.first is None:
         raise Unsuccessful(f"{part_name(data, part)}: there is no pair with text on both sides")
     links = part_corpus(data, part).links

@@ -6,15 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from nmt.compose import compose_values, config_folder
 from nmt.config import AboutConfig, DataConfig, read_config
 from nmt.data.fetch.bible import prepare_bible
-from nmt.data.parts import Part, has_part
+from nmt.data.parts import PARTS, Part, has_part
 from nmt.errors import UserError
 
-PARTS: tuple[Part, ...] = get_args(Part)
 # Corpora that no reader downloads by itself: what puts their files into data.root, where they are not there.
 PREPARED: Mapping[str, Callable[[Path], None]] = {
     "bible_nt": prepare_bible,
