@@ -1,4 +1,5 @@
-"""Whatever lines are written in a format are read from it: every one, in order, character by character.
+"""Whatever lines are written in a format are read from it, every one, in order, character by character; and what a
+training's batches hold of them are the pieces of these very lines.
 
 Lines have no LF, and no halves of surrogate pairs, which UTF-8 does not have; of a CR at the end of a text, which would
 be half of a line break in a file, one is taken off in every format.
@@ -14,8 +15,9 @@ import json
 import lzma
 import re
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from xml.sax.saxutils import escape
 
 import pyarrow as pa
@@ -24,6 +26,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from nmt.data.batch import batch_pairs
 from nmt.data.corpora.corpus import Corpus, Pair
 from nmt.data.corpora.files import Files
 from nmt.data.corpora.hub import Hub
@@ -31,6 +34,13 @@ from nmt.data.corpora.jsonl import Jsonl
 from nmt.data.corpora.mix import Mix
 from nmt.data.corpora.tmx import Tmx
 from nmt.data.corpora.tsv import Tsv
+from nmt.data.encode import encode_pairs, text_pairs
+from nmt.data.feed import StoreFeed
+from nmt.data.filters import Filters, Report
+from nmt.data.lines import is_blank
+from nmt.data.store import write_store
+from nmt.data.tokenizer import Tokenizer
+from nmt.train.distributed import Processes
 
 SPECIAL = "\r\ufeff\u2028\u2029\x85\x0b\x0c\x1c\0\t\"'\\<&>,{\u00a0\u200b\U0001f600"
 TEXTS = st.text(st.sampled_from(SPECIAL) | st.characters(exclude_characters="\n", exclude_categories=["Cs"]))
@@ -131,6 +141,53 @@ HUB: dict[str, Callable[[Path, list[Pair]], Corpus]] = {
 }
 
 
+@cache
+def tokenizer() -> Tokenizer:
+    """Of bytes for whatever it has no piece."""
+    with TemporaryDirectory() as folder:
+        return Tokenizer.train(
+            ["ka lo mi"],
+            model_type="char",
+            vocabulary_size=300,
+            byte_fallback=True,
+            normalization="identity",
+            path=Path(folder) / "a.model",
+        )
+
+
+def has_text(line: str) -> bool:
+    return not is_blank(line) and bool(tokenizer().encode(line))
+
+
+def check_batches(corpus: Corpus, folder: Path) -> None:
+    """All pairs with text, each once an epoch and under its number: as texts they are what was read, as pieces in a
+    batch what the tokenizer makes of that."""
+    report = partial(Report, "train", list(corpus.members()))
+    read = dict(enumerate(corpus.pairs()))
+    encoded = encode_pairs(text_pairs(corpus), tokenizer(), tokenizer(), filters=Filters(), report=report())
+    kept = {pair.index for pair in encoded}
+    assert kept == {number for number, pair in read.items() if all(map(has_text, pair))}
+    if not kept:
+        return
+    again = encode_pairs(text_pairs(corpus), tokenizer(), tokenizer(), filters=Filters(), report=report())
+    store = write_store(again, folder / "store", report=report(), linked=False, texts=True)
+    texts = {pair.index: (pair.source, pair.target) for pair in store.texts(range(len(store)))}
+    assert texts == {number: read[number] for number in kept}
+    feed = StoreFeed(store, batch_tokens=100, pool=2, accumulate=1, seed=1, processes=Processes(), pad_to=4)
+    seen: dict[int, tuple[list[int], list[int]]] = {}
+    for portion in feed.updates():
+        for _, pairs in portion.batches:
+            batch = batch_pairs(pairs, pad_to=4)
+            for row, number in enumerate(batch.index.tolist()):
+                source = batch.source[row, : batch.source_lengths[row] - 1].tolist()
+                target = batch.target_out[row, : batch.target_lengths[row] - 1].tolist()
+                assert number not in seen
+                seen[number] = (source, target)
+        if feed.passes >= 1:
+            break
+    assert seen == {number: tuple(map(tokenizer().encode, read[number])) for number in kept}
+
+
 def check(corpus: Corpus, pairs: list[Pair], start: int) -> None:
     kept = [(source.removesuffix(CR), target.removesuffix(CR)) for source, target in pairs]
     assert list(corpus.pairs()) == kept
@@ -151,7 +208,10 @@ def test_reading_undoes_writing(
     write, without = FORMATS[name]
     if without:
         pairs = [(re.sub(without, " ", source), re.sub(without, " ", target)) for source, target in pairs]
-    check(write(tmp_path_factory.mktemp("a"), pairs), pairs, start)
+    folder = tmp_path_factory.mktemp("a")
+    corpus = write(folder, pairs)
+    check(corpus, pairs, start)
+    check_batches(corpus, folder)
 
 
 @pytest.mark.usefixtures("own_cache")
@@ -162,4 +222,7 @@ def test_reading_undoes_writing(
 def test_reading_undoes_writing_for_the_hub(
     tmp_path_factory: pytest.TempPathFactory, name: str, pairs: list[Pair], start: int
 ) -> None:
-    check(HUB[name](tmp_path_factory.mktemp("a"), pairs), pairs, start)
+    folder = tmp_path_factory.mktemp("a")
+    corpus = HUB[name](folder, pairs)
+    check(corpus, pairs, start)
+    check_batches(corpus, folder)
