@@ -54,6 +54,7 @@ BEGINNING = 100_000  # pairs of a stream that filters learn from
 
 def check_data(config: Config) -> PartDigests:
     """Read every part of the corpus once, with its links; UserError for what is wrong with them. What they say."""
+    check_dropped(config)
     digests: dict[Part, str] = {}
     for part in PARTS:
         if has_part(config.data, part):
@@ -66,9 +67,31 @@ def check_data(config: Config) -> PartDigests:
     return digests
 
 
+def check_dropped(config: Config) -> None:
+    """UserError where the file for the pairs left out is one that is read, and would be written over."""
+    dropped, data, tokenizer = config.data.filters.dropped, config.data, config.tokenizer
+    if dropped is None or not Path(dropped).is_file():
+        return
+    read = [data.train, data.valid, data.test, config.train.guided_alignment]
+    for name in texts([*read, tokenizer.source_model, tokenizer.target_model]):
+        if Path(name).is_file() and Path(name).samefile(dropped):
+            raise UserError(f"data.filters.dropped: {dropped} is read, and would be written over")
+
+
+def texts(value: object) -> Iterator[str]:
+    """Those inside a value of the configuration, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from texts(inner)
+
+
 def check_stream(config: Config) -> str:
-    """UserError where a stream can't be read, or its first pair."""
-    next(part_pairs(config.data, "train"), None)
+    """UserError where a corpus of a stream can't be read, or has no first pair."""
+    for name, member in part_corpus(config.data, "train").members().items():
+        if next(member.pairs(), None) is None:
+            raise UserError(f"train ({name}): there are no pairs")
     return ""
 
 

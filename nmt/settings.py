@@ -102,6 +102,12 @@ def resumed_values(path: Path, overrides: Sequence[str]) -> dict[str, Any]:
     if not run.config_file.is_file():
         raise UserError(f"resume={path}: this is no run, it has no config.yaml")
     before = run.values() | {"run": str(path)}
+    for override in overrides:
+        key = override.partition("=")[0]
+        if isinstance(before.get(key), dict):
+            raise UserError(
+                f"{override}: a training that goes on keeps its sections; change their keys, {key}.KEY=VALUE"
+            )
     after = override_values(before, overrides)
     read_config(after)
     guided = after["train"].get("guided_alignment") is not None

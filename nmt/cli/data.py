@@ -43,6 +43,10 @@ def run(arguments: argparse.Namespace) -> int:
     parser = type(arguments.parser)(prog=f"nmt data {name}", description=module.SUMMARY, allow_abbrev=False)
     module.add_arguments(parser)
     ordinary, overrides = split_overrides(parser, [*arguments.rest, *arguments.overrides])
-    own = parser.parse_args(ordinary)
+    own, unknown = parser.parse_known_args(ordinary)
+    if unknown:
+        setting = next((argument for argument in unknown if "=" in argument and not argument.startswith("-")), None)
+        why = f"unrecognized arguments: {' '.join(unknown)} (see `nmt data {name} --help`)"
+        raise UserError(why if setting is None else f"{setting}: settings stand after files and options")
     own.overrides = overrides
     return int(module.run(own))

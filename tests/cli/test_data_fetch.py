@@ -69,6 +69,22 @@ def test_an_empty_part_is_exit_code_1(capsys: pytest.CaptureFixture[str]) -> Non
     assert not [path for path in Path("there").rglob("*") if path.is_file()]
 
 
+def test_settings_stand_last(capsys: pytest.CaptureFixture[str]) -> None:
+    _, err = run("fetch", "files", *SETTINGS, "-o", "there", capsys=capsys, code=2)
+    assert err == "nmt: error: data.root=here: settings stand after files and options\n"
+    _, err = run("fetch", "files", "--lines", "3", capsys=capsys, code=2)
+    assert err.startswith("nmt: error: unrecognized arguments: --lines 3")
+
+
+def test_sides_of_one_language_are_not_written_over_one_another(capsys: pytest.CaptureFixture[str]) -> None:
+    settings = ("data.root=here", "data.source_language=xx", "data.target_language=xx")
+    _, err = run("fetch", "files", "-o", "there", *settings, capsys=capsys, code=2)
+    assert "data.source_language and data.target_language are both 'xx'" in err
+    assert err.count("\n") == 1
+    assert not Path("there").exists()
+    run("fetch", "files", *settings, capsys=capsys)
+
+
 def test_no_such_recipe(capsys: pytest.CaptureFixture[str]) -> None:
     _, err = run("fetch", "multi30", capsys=capsys, code=2)
     assert "did you mean multi30k" in err

@@ -128,6 +128,17 @@ def test_pairs_left_out_go_to_a_file(toy: Path, tmp_path: Path) -> None:
     assert len(read(tmp_path / "run0" / "translations" / "test.txt")) == 40
 
 
+def test_pairs_left_out_are_not_written_over_what_is_read(toy: Path, tmp_path: Path) -> None:
+    train_file, link = tmp_path / "train.src", tmp_path / "link.tsv"
+    train_file.write_bytes((toy / "rev.train.src").read_bytes())
+    link.symlink_to(train_file)
+    settings = [*data(toy, "rev", "train"), f"data.train.source={train_file}", *RECURRENT, *BRIEF]
+    for file in (train_file, link):
+        done = nmt("train", *SHORT, *settings, f"data.filters.dropped={file}", f"run={tmp_path / 'run'}")
+        assert refused(done, "data.filters.dropped", str(file))
+    assert train_file.read_bytes() == (toy / "rev.train.src").read_bytes()
+
+
 def test_a_tokenizer_of_ones_own(toy: Path, tmp_path: Path) -> None:
     """One that another library made, with ids of its own; joint, so that it has to be one."""
     import sentencepiece
@@ -169,6 +180,18 @@ def test_a_stream_says_what_it_cannot(toy: Path, tmp_path: Path) -> None:
     assert refused(nmt(*some, f"data.filters.dropped={tmp_path / 'out.tsv'}"), "data.filters.dropped")
     assert refused(nmt(*some, "train.guided_alignment=x"), "train.guided_alignment")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_stream_of_an_empty_corpus_is_refused_before_training(toy: Path, tmp_path: Path) -> None:
+    """By its name; nothing is left of the run."""
+    empty = write(tmp_path / "empty.tsv")
+    none = f"{{_target_: nmt.data.corpora.tsv.Tsv, path: {empty}}}"
+    corpora = f"{{a: {FILES % (toy / 'rev.train', toy / 'rev.train')}, e: {none}}}"
+    held_out = [f"data.{part}={FILES % (toy / 'rev.dev', toy / 'rev.dev')}" for part in ("valid", "test")]
+    settings = ["data=mix", *LANGUAGES, f"data.train.corpora={corpora}", *held_out, "data.streaming=true"]
+    run = tmp_path / "run"
+    assert refused(nmt("train", *SHORT, *settings, "tokenizer.sentences=300", f"run={run}"), "train (e)", "no pairs")
+    assert not run.exists()
 
 
 def test_a_seeded_sample_teaches_the_tokenizer(toy: Path, tmp_path: Path) -> None:

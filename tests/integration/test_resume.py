@@ -89,6 +89,7 @@ def test_more_updates(whole: Path, tmp_path: Path) -> None:
         ("optimizer.lr=0.02", "optimizer.lr: a training that goes on can't change it"),
         ("model.decoder.hidden_size=63", "model.decoder.hidden_size"),
         ("train.updatess=3", "train.updatess"),
+        ("data=jsonl", "data=jsonl: a training that goes on keeps its sections; change their keys, data.KEY=VALUE"),
         ("seed=2", "seed: a training that goes on can't change it"),
     ],
 )

@@ -55,7 +55,7 @@ def _read(file: Path, source: str, target: str) -> Iterator[Pair]:
             found = True
             yield one_line(pair[0]), one_line(pair[1])
         elif not found:
-            seen.update((language, None) for language, _ in unit)
+            seen.update((language or "no xml:lang", None) for language, _ in unit)
     if seen and not found:
         raise UserError(f"{file}: no unit has both {source!r} and {target!r}; it has: {', '.join(seen)}")
 

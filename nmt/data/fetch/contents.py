@@ -13,7 +13,7 @@ from nmt.data.corpora.corpus import Pair
 from nmt.data.files import open_whole
 from nmt.data.lines import is_blank
 from nmt.data.parts import Part, links_of_part, part_corpus, part_name, part_pairs
-from nmt.errors import Unsuccessful
+from nmt.errors import Unsuccessful, UserError
 from nmt.progress import progress
 
 
@@ -46,8 +46,14 @@ def read_parts(data: DataConfig, parts: Sequence[Part], output: Path | None = No
     """Read these parts through, downloading what is not here; with `output`, write them there as `plain_files` says,
     all of them or none.
 
-    UserError: what a corpus raises, links that don't fit. Unsuccessful: a part has no pair with text on both sides.
+    UserError: what a corpus raises, links that don't fit, files of one name. Unsuccessful: a part has no pair with text
+    on both sides.
     """
+    if output is not None and data.source_language == data.target_language:
+        raise UserError(
+            f"data.source_language and data.target_language are both {data.source_language!r}, and so would be the "
+            f"names of both sides' files in {output}"
+        )
     with ExitStack() as files:
         return [_read_part(data, part, _open(data, part, output, files)) for part in parts]
 

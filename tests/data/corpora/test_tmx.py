@@ -78,6 +78,9 @@ def test_a_language_that_no_unit_has_names_those_there_are(tmp_path: Path) -> No
     """A11: at once."""
     with pytest.raises(UserError, match=r"a\.tmx: no unit has both 'en' and 'no'; it has: en, fr, de"):
         tmx(tmp_path / "a.tmx", unit(en="a", fr="b") + unit(de="c"), languages=("en", "no")).pairs()
+    nameless = "<tu><tuv><seg>a</seg></tuv></tu>"
+    with pytest.raises(UserError, match=r"it has: no xml:lang$"):
+        tmx(tmp_path / "b.tmx", nameless, languages=("en", "no")).pairs()
 
 
 @pytest.mark.parametrize(
