@@ -101,16 +101,14 @@ def check_tokenizer(config: Config) -> None:
     settings = config.tokenizer
     if config.start is not None or settings.source_model is not None:
         return
-    check_vocabulary(
-        model_type=settings.model_type,
-        vocabulary_size=settings.vocabulary_size,
-        character_coverage=settings.character_coverage,
-        byte_fallback=settings.byte_fallback,
-        normalization=settings.normalization,
-        user_symbols=settings.user_symbols,
-        split_digits=settings.split_digits,
-    )
+    check_vocabulary(**vocabulary_settings(config))
     check_sampling(settings.sampling, settings.model_type)
+
+
+def vocabulary_settings(config: Config) -> dict[str, Any]:
+    """What a vocabulary is, wherever its text comes from."""
+    names = "model_type vocabulary_size character_coverage byte_fallback normalization user_symbols split_digits"
+    return {name: getattr(config.tokenizer, name) for name in names.split()}
 
 
 def make_tokenizers(config: Config, start: Run | None, folder: Path, processes: Processes) -> Tokenizers:
@@ -156,13 +154,7 @@ def train_tokenizers(config: Config, paths: Sequence[Path]) -> None:
         with progress("reading for the tokenizer", unit="lines") as bar:
             Tokenizer.train(
                 bar.over(training_lines(config, sides)),
-                model_type=settings.model_type,
-                vocabulary_size=settings.vocabulary_size,
-                character_coverage=settings.character_coverage,
-                byte_fallback=settings.byte_fallback,
-                normalization=settings.normalization,
-                user_symbols=settings.user_symbols,
-                split_digits=settings.split_digits,
+                **vocabulary_settings(config),
                 sentences=settings.sentences,
                 seed=config.seed,
                 learning=say_learning,
