@@ -227,7 +227,7 @@ def store_key(config: Config, part: Part, tokenizers: Tokenizers, digests: PartD
         json.dumps(borders),
         *(tokenizer.digest for tokenizer in tokenizers),
         "" if links is None else file_digest(links),
-        json.dumps([asdict(filters), sampling > 0, held_out] if is_training else []),
+        json.dumps([asdict(replace(filters, dropped=None)), sampling > 0, held_out] if is_training else []),
     )
 
 

@@ -99,8 +99,43 @@ def test_mixtures(toy: Path, tmp_path: Path) -> None:
     done = train(tmp_path / "run", "data=mix", *held, *members, weights, *RECURRENT, *BRIEF)
     assert "train (rev): 600 pairs kept" in done.err
     assert "train (mono): 600 pairs kept" in done.err
+    train(tmp_path / "even", "data=mix", *held, *members, *RECURRENT, *BRIEF)
+    assert (tmp_path / "even" / "model.safetensors").read_bytes() != (
+        tmp_path / "run" / "model.safetensors"
+    ).read_bytes()
     wrong = nmt("train", *SHORT, "data=mix", *held, *members, "data.train.weights={rev: 3, mon: 1}", *RECURRENT)
     assert refused(wrong, "weights.mon", "mono")
+
+
+def test_a_mixture_is_kept_with_its_borders(toy: Path, tmp_path: Path) -> None:
+    """The same pairs, divided otherwise."""
+    held = [setting for setting in data(toy, "rev", "train") if not setting.startswith("data.train")]
+    for number, first in enumerate((300, 100)):
+        members = []
+        for name, part in (("a", slice(None, first)), ("b", slice(first, None))):
+            for suffix in ("src", "trg"):
+                write(tmp_path / f"{name}{number}.{suffix}", *read(toy / f"rev.train.{suffix}")[part])
+            stem = tmp_path / f"{name}{number}"
+            members.append(f"data.train.corpora.{name}={FILES % (stem, stem)}")
+        done = train(tmp_path / f"run{number}", "data=mix", *held, *members, *RECURRENT, *BRIEF)
+        assert f"train (a): {first} pairs kept" in done.err
+        assert f"train (b): {600 - first} pairs kept" in done.err
+
+
+def test_rounded_lengths_have_to_fit_the_positions(toy: Path, tmp_path: Path) -> None:
+    """The longest sentence has 10 tokens."""
+    given = [
+        "train",
+        *SHORT,
+        *data(toy, "rev", "train"),
+        *TRANSFORMER,
+        "position.maximum=12",
+        f"run={tmp_path / 'run'}",
+    ]
+    done = nmt(*given, "train.pad_to=8", "train.updates=1")
+    assert done.code == 2
+    assert "position.maximum is 12 and the data have a sentence of 16 tokens" in done.err
+    assert nmt(*given, "train.pad_to=4", "train.updates=1", "train.valid_every=1").code == 0
 
 
 def test_what_was_encoded_is_not_encoded_again(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
