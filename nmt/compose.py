@@ -65,7 +65,9 @@ def _explained(message: str) -> str:
     if missing := re.search(r"Missing mandatory value: (\S+)", message):
         return f"{missing[1]} must be given"
     if unknown := re.search(r"Interpolation key '(\S+)' not found\s+full_key: (\S+)", message):
-        return f"{unknown[2]} is ${{{unknown[1]}}}, and there is no {unknown[1]} here: set {unknown[2]}"
+        place, named = unknown[2], unknown[1]
+        either = f"{named} or {place}" if named == "data.root" else place
+        return f"{place} is ${{{named}}}, and there is no {named} here: set {either}"
     return " ".join(message.split())
 
 

@@ -103,10 +103,12 @@ def test_any_path_may_be_a_value(name: str) -> None:
 
 
 def test_what_must_be_given() -> None:
-    with pytest.raises(UserError, match=r"^data.\w+ must be given$"):
-        compose([])
-    with pytest.raises(UserError, match=r"^data.train.source is .*there is no data.root here: set data.train.source$"):
-        compose(["data.source_language=xx", "data.target_language=yy"])
+    root = r"^data.train.source is .*there is no data.root here: set data.root or data.train.source$"
+    for given in ([], ["data.source_language=xx", "data.target_language=yy"]):
+        with pytest.raises(UserError, match=root):
+            compose(given)
+    with pytest.raises(UserError, match=r"^data.\w+_language must be given$"):
+        compose(["data.root=x"])
 
 
 def test_files_follow_from_root_and_languages() -> None:
