@@ -86,7 +86,7 @@ def run_experiment(values: dict[str, Any], config: Config, resume: bool = False)
     with joined(choose_device(config.device), config.train.accumulate) as processes:
         if not processes.is_first:
             keep_silent()
-        digests = processes.agree(check_data(config) if processes.is_first else {})
+        digests = processes.from_first(partial(check_data, config))
         if config.threads:
             torch.set_num_threads(config.threads)
         with tempfile.TemporaryDirectory(prefix="nmt-") as folder:
@@ -125,13 +125,8 @@ def make_trainer(
     read_whole = [valid] if store is None else [store, valid]
     if has_part(config.data, "test") and part_corpus(config.data, "test").links is not None:
         read_whole.append(encode("test"))
-    check_lengths(config, shape, *read_whole)
-    if processes.is_first:
-        run.write_config(values)
-        if not resume:
-            for side in SIDES:
-                keep_file(folder / f"{side}.model", run.tokenizer_file(side))
-    processes.wait()
+    processes.from_first(partial(check_lengths, config, shape, *read_whole))
+    processes.from_first(partial(begin, run, values, None if resume else folder))
     keep_freed_memory()  # from here on: what the tokenizer's training held goes back to the system
     torch.manual_seed(config.seed)
     model = assemble(config, source_vocabulary=len(source), target_vocabulary=len(target)).to(processes.device)
@@ -154,6 +149,14 @@ def make_trainer(
         guide=make_guide(config, shape),
     )
     return trainer, translator
+
+
+def begin(run: Run, values: dict[str, Any], folder: Path | None) -> None:
+    """Write a run's configuration, and its tokenizers, if it has none yet, from `folder`."""
+    run.write_config(values)
+    if folder is not None:
+        for side in SIDES:
+            keep_file(folder / f"{side}.model", run.tokenizer_file(side))
 
 
 def described(processes: Processes) -> str:
@@ -230,19 +233,23 @@ def check_kept_links(config: Config, run: Run) -> None:
 def guiding_links(config: Config, run: Run, processes: Processes, resume: bool) -> Path | None:
     """The file of the training pairs' word links that guide attention, if any does: the one that the configuration
     names, or the run's own, which the first process has two runs make for a new training."""
-    named, start = config.train.guided_alignment, config.start
+    named = config.train.guided_alignment
     if named is None or Path(named).is_file():
         return None if named is None else Path(named)
-    if processes.is_first and not resume:
-        assert start is not None
-        settings = [f"device={processes.device}", f"threads={config.threads}"]
-        forward, reverse = load(start, settings), load(named, settings)
-        with progress("aligning train", unit="pairs") as bar:
-            pairs = bar.over(part_pairs(config.data, "train"))
-            count = write_links(run.guided, pairs, forward, reverse, config.data.filters.max_pieces)
-        say(f"{run.guided}: {count:,} word links by {start} and {named}, symmetrised by {DEFAULT_RULE}")
-    processes.wait()
+    if not resume:
+        processes.from_first(partial(make_links, config, named, run.guided, processes.device))
     return run.guided
+
+
+def make_links(config: Config, named: str, path: Path, device: torch.device) -> None:
+    """Links of the training pairs by two runs, into a file."""
+    assert config.start is not None, "check_makers_of_links has seen to it"
+    settings = [f"device={device}", f"threads={config.threads}"]
+    forward, reverse = load(config.start, settings), load(named, settings)
+    with progress("aligning train", unit="pairs") as bar:
+        pairs = bar.over(part_pairs(config.data, "train"))
+        count = write_links(path, pairs, forward, reverse, config.data.filters.max_pieces)
+    say(f"{path}: {count:,} word links by {config.start} and {named}, symmetrised by {DEFAULT_RULE}")
 
 
 def make_validation(
@@ -255,10 +262,8 @@ def make_validation(
     sources, references = map(list, zip(*part_pairs(config.data, "valid"), strict=True))
 
     def validate() -> Validation:
-        own_loss = (0.0, 0)
-        if processes.is_first:
-            own_loss = token_loss(translator.model, store, batch_tokens=config.train.batch_tokens)
-        loss, tokens = processes.agree(own_loss)
+        measure = partial(token_loss, translator.model, store, batch_tokens=config.train.batch_tokens)
+        loss, tokens = processes.from_first(measure)
         if not math.isfinite(loss):  # search has nothing to choose by; the loop says what becomes of such a training
             return Validation(loss, tokens, math.nan, math.nan, "", ())
         own = processes.share(sources)

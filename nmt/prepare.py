@@ -115,8 +115,8 @@ def make_tokenizers(config: Config, start: Run | None, folder: Path, processes: 
     """source.model and target.model, left in `folder`: the first process takes those of `start`, or the files that the
     configuration names, or trains them; the others get the same."""
     paths = [folder / f"{side}.model" for side in SIDES]
-    own: list[bytes] = []
-    if processes.is_first:
+
+    def make() -> list[bytes]:
         if start is not None:
             for side, path in zip(SIDES, paths, strict=True):
                 keep_file(start.tokenizer_file(side), path)
@@ -124,11 +124,10 @@ def make_tokenizers(config: Config, start: Run | None, folder: Path, processes: 
             adopt_tokenizers(config, paths)
         else:
             train_tokenizers(config, paths)
-        own = [path.read_bytes() for path in paths]
-    files = processes.agree(own)
-    if not processes.is_first:
-        for path, content in zip(paths, files, strict=True):
-            write_atomically(path, content)
+        return [path.read_bytes() for path in paths]
+
+    for path, content in zip(paths, processes.from_first(make), strict=True):
+        write_atomically(path, content)
     tokenizers = Tokenizer.load(paths[0]), Tokenizer.load(paths[1])
     for tokenizer in tokenizers:
         check_sampling(config.tokenizer.sampling, tokenizer.model_type)
@@ -204,11 +203,7 @@ def encode_part(
     dropped = config.data.filters.dropped if part == "train" else None
     make = partial(make_store, config, part, tokenizers, links, names, dropped if processes.is_first else None)
     key = store_key(config, part, tokenizers, digests, links)
-    if not processes.is_first:
-        processes.wait()
-    store = cached_store(key, make) if dropped is None else unkept_store(make)
-    if processes.is_first:
-        processes.wait()
+    store = processes.after_first(partial(cached_store, key, make) if dropped is None else partial(unkept_store, make))
     store.rename(part, names)
     say(store.report.describe())
     return store

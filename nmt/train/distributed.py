@@ -12,7 +12,7 @@ The first process alone writes files and speaks.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -57,12 +57,25 @@ class Processes:
         rounds = zip_longest(*shares, fillvalue=MISSING)
         return [item for item in chain.from_iterable(rounds) if item is not MISSING]
 
-    def agree(self, value: Item) -> Item:
-        """The first process's value."""
-        values: list[Any] = [value]
-        if self.size > 1:
-            dist.broadcast_object_list(values, src=0)
-        return values[0]  # type: ignore[no-any-return]
+    def from_first(self, make: Callable[[], Item]) -> Item:
+        """What the first process makes, for all. Where it fails the others end, without a word: it tells the reason."""
+        if self.size == 1:
+            return make()
+        sent: list[Any] = [None]
+        try:
+            if self.is_first:
+                sent = [(make(),)]
+        finally:
+            dist.broadcast_object_list(sent, src=0)
+        if sent[0] is None:
+            raise SystemExit(1)
+        return sent[0][0]  # type: ignore[no-any-return]
+
+    def after_first(self, make: Callable[[], Item]) -> Item:
+        """What every process makes for itself, the others when the first has, and has not failed."""
+        made: list[Item] = []
+        self.from_first(lambda: made.append(make()))
+        return made[0] if self.is_first else make()
 
     def largest(self, value: float) -> float:
         """Of all processes' values."""
@@ -79,11 +92,6 @@ class Processes:
         shared = torch.tensor(values, dtype=torch.float64, device=self.device)
         dist.all_reduce(shared)
         return shared.tolist()
-
-    def wait(self) -> None:
-        """Until all have come here."""
-        if self.size > 1:
-            dist.barrier()
 
     def add_up(self, tensors: Sequence[Tensor]) -> None:
         """Each tensor becomes its sum over the processes, which all give the same shapes in the same order."""

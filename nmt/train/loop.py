@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, closing, nullcontext
+from functools import partial
 from typing import NamedTuple, NoReturn
 
 import torch
@@ -302,10 +303,10 @@ class Trainer:
 
     def try_average(self) -> None:
         """At the end: the mean of the newest kept weights is the run's, if validation finds none better."""
-        paths = self.processes.agree(self.kept.newest(self.config.average) if self.processes.is_first else [])
+        paths = self.processes.from_first(partial(self.kept.newest, self.config.average))
         if len(paths) < 2:
             return
-        mean = self.processes.agree(average_weights(paths) if self.processes.is_first else {})
+        mean = self.processes.from_first(partial(average_weights, paths))
         value = float(getattr(self.check(weights_in_place(self.model, mean)), self.config.metric))
         better = is_better(value, self.now.best, self.config.metric)
         say(

@@ -9,6 +9,8 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.integration.test_resume import SETTINGS, told, whole
 from tests.integration.test_train import environment
 from tests.integration.toy import SHORT, data, read, train
@@ -59,6 +61,22 @@ def test_two_processes_are_one(whole: Path, toy: Path, tmp_path: Path) -> None:
     assert len(re.findall("2 processes; 1 threads; cpu", err)) == 1
     assert len(re.findall("^update 12/12", err, re.M)) == 1
     assert out.count(str(run)) == 1
+
+
+@pytest.mark.parametrize(
+    ("mistake", "line"),
+    [
+        (["data.train.source=nowhere.src"], r"nmt: error: .*nowhere\.src.*"),
+        (["tokenizer=bpe", "tokenizer.vocabulary_size=9000"], r"nmt: error: .*vocabulary.*"),
+    ],
+)
+def test_a_mistake_is_told_once(mistake: list[str], line: str, toy: Path, tmp_path: Path) -> None:
+    """By the first process, which reads the data; the others end without a word of their own."""
+    job = started(toy, tmp_path / "run", *mistake)
+    _, err = job.communicate(timeout=300)
+    assert job.returncode != 0
+    assert len(re.findall(f"^{line}$", err, re.M)) == err.count("nmt: error") == 1, err
+    assert "[rank" not in err, "a traceback of a process of ours"
 
 
 def test_a_process_that_dies_is_started_again(toy: Path, tmp_path: Path) -> None:
