@@ -54,11 +54,11 @@ from nmt.prepare import (
 )
 from nmt.progress import keep_silent, progress, say
 from nmt.run import SIDES, Run
-from nmt.train.allocator import keep_freed_memory
 from nmt.train.board import check_installed
 from nmt.train.distributed import Processes, joined
 from nmt.train.guided import make_guide
 from nmt.train.loop import Trainer, Validation
+from nmt.train.memory import settle_memory
 from nmt.train.perplexity import token_loss
 from nmt.train.summary import summary
 from nmt.translator import Translator, choose_device, load
@@ -127,7 +127,7 @@ def make_trainer(
         read_whole.append(encode("test"))
     processes.from_first(partial(check_lengths, config, shape, *read_whole))
     processes.from_first(partial(begin, run, values, None if resume else folder))
-    keep_freed_memory()  # from here on: what the tokenizer's training held goes back to the system
+    settle_memory()  # from here on: what the tokenizer's training held has gone back to the system
     torch.manual_seed(config.seed)
     model = assemble(config, source_vocabulary=len(source), target_vocabulary=len(target)).to(processes.device)
     say(f"{sum(p.numel() for p in model.parameters()):,} parameters; {described(processes)}")

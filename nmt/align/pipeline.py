@@ -17,15 +17,17 @@ from nmt.align.record import Header, Record, View, make_header
 from nmt.data.words import Pieces, word_pieces
 from nmt.translator import Reading, Translation, Translator
 
-PAIRS_AT_ONCE = 256
+PAIRS_AT_ONCE = 256  # that are read between two looks at the progress
+SLOW_AT_ONCE = 16  # the same where each takes seconds
+SLOW = "integrated_gradients"
 
 
 def align_records(
     aligner: Aligner, pairs: Iterable[tuple[str, str]], views: Sequence[View], linker: Linker = argmax_links
 ) -> Iterator[Record]:
-    """A record for each pair, blank ones included, numbered from 0; a few hundred pairs are read at a time."""
+    """A record for each pair, blank ones included, numbered from 0; `pairs_at_once` are read at a time."""
     stream, first = iter(pairs), 0
-    while chunk := list(islice(stream, PAIRS_AT_ONCE)):
+    while chunk := list(islice(stream, pairs_at_once(views))):
         readings = read_views(partial(aligner.read_pairs, chunk, first + 1), views)
         for index, ((source, target), reading) in enumerate(zip(chunk, readings, strict=True), start=first):
             yield _record(index, source, target, reading, linker)
@@ -45,7 +47,7 @@ def translation_records(
     `first` is the first line's index. All hypotheses of a line have its index.
     """
     stream = zip(lines, found, strict=True)
-    while chunk := list(islice(stream, PAIRS_AT_ONCE)):
+    while chunk := list(islice(stream, pairs_at_once(views))):
         readings = iter(read_views(partial(translator.read_translations, chunk), views))
         for index, (line, one) in enumerate(chunk, start=first):
             if not one.hypotheses:
@@ -55,6 +57,11 @@ def translation_records(
                 text = translator.target_tokenizer.decode(hypothesis.tokens)
                 yield _record(index, line, text, next(readings), linker)
         first += len(chunk)
+
+
+def pairs_at_once(views: Sequence[View]) -> int:
+    """How many pairs are read together: enough to sort them into good batches, few enough for a progress to move."""
+    return SLOW_AT_ONCE if any(view.method == SLOW for view in views) else PAIRS_AT_ONCE
 
 
 def symmetrize_records(
