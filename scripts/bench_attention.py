@@ -1,6 +1,6 @@
 """How long the fused and the explicit path of scaled dot-product attention take, forward and backward, in pairs.
 
-    python scripts/bench_attention.py [--device cpu] [--repeats 15]
+    python scripts/bench_attention.py [--device cpu] [--precision float32] [--repeats 15]
 
 A line for each size: medians in milliseconds and the ratio. nmt/model/attention/kernel.py chooses by it.
 """
@@ -18,6 +18,7 @@ from torch import Tensor
 
 from nmt.model import masks
 from nmt.model.attention import kernel
+from nmt.model.precision import HALF
 
 SIZES = ((256, 16, 64), (128, 32, 64), (160, 40, 64), (160, 48, 64), (128, 60, 32), (32, 128, 64), (16, 256, 64))
 
@@ -28,17 +29,19 @@ def explicit(query: Tensor, keys: Tensor, values: Tensor, allowed: Tensor) -> Te
     return masks.clear(masks.hide(energies, allowed).softmax(-1), allowed) @ values
 
 
-def inputs(groups: int, length: int, size: int, device: str) -> tuple[Tensor, ...]:
+def inputs(groups: int, length: int, size: int, device: str, dtype: torch.dtype) -> tuple[Tensor, ...]:
     """Query, keys and values of sentences x heads, and lengths between half and all of `length`."""
-    given = [torch.randn(groups, length, size, device=device, requires_grad=True) for _ in range(3)]
+    given = [torch.randn(groups, length, size, device=device, dtype=dtype, requires_grad=True) for _ in range(3)]
     lengths = torch.randint(length // 2, length + 1, (groups,), device=device)
     return (*given, masks.valid_mask(lengths, length).unsqueeze(1))
 
 
-def timed(read: Callable[[], Tensor], device: str) -> float:
-    """Milliseconds of one forward and backward pass."""
+def timed(read: Callable[[], Tensor], device: str, dtype: torch.dtype) -> float:
+    """Milliseconds of one forward and backward pass, as in training of this precision."""
     began = time.perf_counter()
-    read().sum().backward()  # type: ignore[no-untyped-call]
+    with torch.autocast(device.partition(":")[0], dtype=torch.bfloat16, enabled=dtype in HALF):
+        context = read()
+    context.sum().backward()  # type: ignore[no-untyped-call]
     if device.startswith("cuda"):
         torch.cuda.synchronize()
     return 1000 * (time.perf_counter() - began)
@@ -48,13 +51,16 @@ def main() -> None:
     """Measure every size, the two paths in turn."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--precision", choices=("float32", "bfloat16"), default="float32")
     parser.add_argument("--repeats", type=int, default=15)
     arguments = parser.parse_args()
-    print(f"torch {torch.__version__}, {arguments.device}, {torch.get_num_threads()} threads")
+    dtype = getattr(torch, arguments.precision)
+    threads = torch.get_num_threads()
+    print(f"torch {torch.__version__}, {arguments.device}, {threads} threads, {arguments.precision}")
     for groups, length, size in SIZES:
-        given = inputs(groups, length, size, arguments.device)
+        given = inputs(groups, length, size, arguments.device, dtype)
         paths = (partial(kernel.fused, *given, 0.0), partial(explicit, *given))
-        pairs = [[timed(path, arguments.device) for path in paths] for _ in range(arguments.repeats)]
+        pairs = [[timed(path, arguments.device, dtype) for path in paths] for _ in range(arguments.repeats)]
         fused, plain = (median(times) for times in zip(*pairs, strict=True))
         print(f"[{groups}, {length}, {size}]  fused {fused:.2f}  explicit {plain:.2f}  ratio {fused / plain:.2f}")
 

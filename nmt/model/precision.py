@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+HALF = (torch.bfloat16, torch.float16)
+
 
 def product_dtype(states: Tensor) -> torch.dtype:
     """What matrix products of these are made in."""
@@ -14,4 +16,4 @@ def product_dtype(states: Tensor) -> torch.dtype:
 
 def full_precision(x: Tensor) -> Tensor:
     """Half precision in float32: sums of probabilities, and logarithms, need it."""
-    return x.float() if x.dtype in (torch.bfloat16, torch.float16) else x
+    return x.float() if x.dtype in HALF else x

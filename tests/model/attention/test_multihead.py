@@ -121,6 +121,7 @@ def test_fused_drops_weights_in_training(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_cpu_prefers_fused_for_long_sequences_alone() -> None:
     assert not kernel.prefers_fused(torch.zeros(1, kernel.LONG - 1, 1))
     assert kernel.prefers_fused(torch.zeros(1, kernel.LONG, 1))
+    assert not kernel.prefers_fused(torch.zeros(1, kernel.LONG, 1, dtype=torch.bfloat16))
 
 
 def test_a_fused_kernel_takes_what_it_is_given() -> None:
