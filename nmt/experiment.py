@@ -26,7 +26,7 @@ from nmt.align.record import Record
 from nmt.align.self_training import check_opposite, write_links
 from nmt.build import build
 from nmt.config import AlignmentConfig, Config
-from nmt.data.files import write_atomically
+from nmt.data.files import check_writable, write_atomically
 from nmt.data.parts import (
     has_part,
     part_corpus,
@@ -78,6 +78,7 @@ def run_experiment(values: dict[str, Any], config: Config, resume: bool = False)
         if config.start is not None:
             check_start(config, Run(Path(config.start)))
         check_makers_of_links(config)
+        check_writable(run.config_file)
         run.refuse_if_trained(values)
     else:
         check_kept_links(config, run)

@@ -25,7 +25,7 @@ from nmt.data.corpora.corpus import Corpus
 from nmt.data.digest import content_key, file_digest
 from nmt.data.encode import RULES, encode_pairs, text_pairs
 from nmt.data.feed import Feed, StoreFeed
-from nmt.data.files import write_atomically
+from nmt.data.files import check_writable, write_atomically
 from nmt.data.filters import Dropped, Filters, Report
 from nmt.data.parts import (
     PARTS,
@@ -68,9 +68,12 @@ def check_data(config: Config) -> PartDigests:
 
 
 def check_dropped(config: Config) -> None:
-    """UserError where the file for the pairs left out is one that is read, and would be written over."""
+    """UserError where the file for the pairs left out can't be made, or is one that is read."""
     dropped, data, tokenizer = config.data.filters.dropped, config.data, config.tokenizer
-    if dropped is None or not Path(dropped).is_file():
+    if dropped is None:
+        return
+    check_writable(Path(dropped))
+    if not Path(dropped).is_file():
         return
     read = [data.train, data.valid, data.test, config.train.guided_alignment]
     for name in texts([*read, tokenizer.source_model, tokenizer.target_model]):

@@ -50,6 +50,17 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
         temporary.unlink(missing_ok=True)
 
 
+def check_writable(path: Path) -> None:
+    """UserError, before there is anything to write, where no file can be made at `path`. Makes nothing itself."""
+    if path.is_dir():
+        raise UserError(f"{path} is a directory, where a file is to be written")
+    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    if not folder.is_dir():
+        raise UserError(f"{path}: cannot be written: {folder} is not a directory")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UserError(f"{path}: cannot be written: nothing may be made in {folder}")
+
+
 def _create(temporary: Path, path: Path) -> BinaryIO:
     try:
         temporary.parent.mkdir(parents=True, exist_ok=True)

@@ -36,3 +36,15 @@ def test_a_file_where_a_folder_should_be(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"")
     with pytest.raises(UserError, match="cannot be written"):
         files.write_atomically(tmp_path / "a" / "b", b"")
+
+
+def test_what_could_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is made by asking."""
+    files.check_writable(tmp_path / "new" / "folder" / "file")
+    files.check_writable(Path("/dev/stdout"))
+    assert not any(tmp_path.iterdir())
+    with pytest.raises(UserError, match="is a directory"):
+        files.check_writable(tmp_path)
+    monkeypatch.setattr(files.os, "access", lambda path, mode: False)
+    with pytest.raises(UserError, match=f"nothing may be made in {tmp_path}"):
+        files.check_writable(tmp_path / "new" / "file")

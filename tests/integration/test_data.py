@@ -174,6 +174,18 @@ def test_pairs_left_out_are_not_written_over_what_is_read(toy: Path, tmp_path: P
     assert train_file.read_bytes() == (toy / "rev.train.src").read_bytes()
 
 
+def test_what_cannot_be_written_is_told_at_once(toy: Path, tmp_path: Path) -> None:
+    """Before a vocabulary is learnt, which may take long."""
+    file = tmp_path / "file"
+    file.touch()
+    settings = [*SHORT, *data(toy, "rev", "train"), *RECURRENT, *BRIEF]
+    run = tmp_path / "run"
+    assert refused(nmt("train", *settings, f"run={file}/run"), f"{file}/run", f"{file} is not a directory")
+    done = nmt("train", *settings, f"run={run}", f"data.filters.dropped={file}/dropped.tsv")
+    assert refused(done, f"{file}/dropped.tsv", f"{file} is not a directory")
+    assert not run.exists()
+
+
 def test_a_tokenizer_of_ones_own(toy: Path, tmp_path: Path) -> None:
     """One that another library made, with ids of its own; joint, so that it has to be one."""
     import sentencepiece
