@@ -48,6 +48,14 @@ class Cutting:
         return Pieces(*map(tuple, zip(*found, strict=True))) if found else Pieces((), (), ())
 
 
+@pytest.mark.parametrize(("method", "most"), [("attention", 256), ("integrated_gradients", 16)])
+def test_slow_methods_read_fewer_pairs_at_once(method: str, most: int) -> None:
+    """So that their progress moves."""
+    reader = Cutting(1, 1)
+    next(align_records(reader, PAIRS * 100, [View(method, 0, None, 0)]))
+    assert len(reader.read) == most
+
+
 def words_of(reading: Reading, source: str, target: str) -> np.ndarray:
     sizes = len(split_words(source)), len(split_words(target))
     return merge_weights(reading.values[0, 0], reading.source_pieces.word, reading.target_pieces.word, *sizes)

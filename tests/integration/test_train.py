@@ -34,9 +34,11 @@ def environment(**more: str) -> dict[str, str]:
     return {**{key: value for key, value in os.environ.items() if key != "DISPLAY"}, "OMP_NUM_THREADS": "1", **more}
 
 
-def test_ends_in_scores_and_its_place(toy: Path, tmp_path: Path) -> None:
+def test_ends_in_scores_and_its_place(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = tmp_path / "run"
+    monkeypatch.delenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", raising=False)
     done = train(run, *data(toy, "rev", "train"), *RECURRENT, *BRIEF)
+    assert "ONEDNN_PRIMITIVE_CACHE_CAPACITY" in os.environ, "memory was settled"
     assert [line.split()[0] for line in done.lines[:3]] == ["BLEU", "chrF2", "TER"]
     assert done.lines[-1] == str(run)
     assert "version:" in done.lines[0], "the signature stands beside the score"
