@@ -33,9 +33,11 @@ def keep_freed_memory() -> None:
 
 
 def keep_few_kernels() -> None:
-    """oneDNN, which multiplies in half precision on a CPU, keeps the last KERNELS compiled for a shape, and not 1,024.
+    """oneDNN, which multiplies in half precision on a CPU, and torch's layer above it keep the last KERNELS that were
+    compiled for a shape, and not 1,024.
 
-    A batch needs about forty, and another batch is of another shape: the rest only fills memory, by half a gigabyte in
-    some hundred updates of a small model. The user's own setting stays.
+    A batch needs about forty, and the next batch is of another shape: the rest only fills memory, by a gigabyte in some
+    hundred updates. The user's own settings stay. They are read at the first product.
     """
-    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(KERNELS))
+    for name in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
+        os.environ.setdefault(name, str(KERNELS))
