@@ -25,7 +25,7 @@ from nmt.data.corpora.corpus import Corpus
 from nmt.data.digest import content_key, file_digest
 from nmt.data.encode import RULES, encode_pairs, text_pairs
 from nmt.data.feed import Feed, StoreFeed
-from nmt.data.files import check_writable, write_atomically
+from nmt.data.files import check_not_read, check_writable, write_atomically
 from nmt.data.filters import Dropped, Filters, Report
 from nmt.data.parts import (
     PARTS,
@@ -73,12 +73,9 @@ def check_dropped(config: Config) -> None:
     if dropped is None:
         return
     check_writable(Path(dropped))
-    if not Path(dropped).is_file():
-        return
     read = [data.train, data.valid, data.test, config.train.guided_alignment]
-    for name in texts([*read, tokenizer.source_model, tokenizer.target_model]):
-        if Path(name).is_file() and Path(name).samefile(dropped):
-            raise UserError(f"data.filters.dropped: {dropped} is read, and would be written over")
+    named = texts([*read, tokenizer.source_model, tokenizer.target_model])
+    check_not_read(Path(dropped), map(Path, named), "data.filters.dropped")
 
 
 def texts(value: object) -> Iterator[str]:

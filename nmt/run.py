@@ -84,6 +84,18 @@ class Run:
         """The configuration."""
         return read_config(self.values())
 
+    def languages(self) -> tuple[str, str]:
+        """Which it translates from, and to."""
+        data = self.config().data
+        return data.source_language, data.target_language
+
+    def check_beside(self, languages: tuple[str, str]) -> None:
+        """UserError where it does not translate between these."""
+        own = self.languages()
+        if own != languages:
+            wanted = f"one from {languages[0]} to {languages[1]} is needed here"
+            raise UserError(f"{self.path}: this run translates {own[0]} to {own[1]}, and {wanted}")
+
     def tokenizer_file(self, side: str) -> Path:
         """The SentencePiece model of `source` or `target`."""
         return self.path / "tokenizer" / f"{side}.model"

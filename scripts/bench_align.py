@@ -1,14 +1,15 @@
 """Alignment error rates of ours beside statistical aligners, on one corpus with manual links, in one run.
 
-    python scripts/bench_align.py --corpus bible_nt --runs FOLDER --peer-python PEER/bin/python --data FOLDER
+    pip install '.[bench]'
+    python scripts/bench_align.py --corpus bible_nt --runs FOLDER --data FOLDER [--peer-python PEER/bin/python]
 
-PEER has `eflomal` and `systran-align` (fast_align's algorithm) installed. All systems learn from all pairs of the
-corpus, as aligners do, and from nothing else: no gold link and no aligner's output. Ours are `nmt train` in each
-direction, with experiment=aligner in several vocabularies, a Transformer and a recurrent model; a training that FOLDER
-has is not done again. The threshold is chosen on the other corpus (RESULTS.md), a Transformer's layer, head and shift
-by the agreement of its two directions (`nmt align --select`). Rates are printed of all pairs and of the last 800;
---attributions adds every method of the translation models, which read the last 800 alone. The table goes to stdout,
-progress to stderr.
+The extra has `eflomal` and `systran-align` (fast_align's algorithm); PEER may have them in our Python's place. All
+systems learn from all pairs of the corpus, as aligners do, and from nothing else: no gold link and no aligner's
+output. Ours are `nmt train` in each direction, with experiment=aligner in several vocabularies, a Transformer and a
+recurrent model; a training that FOLDER has is not done again. The threshold is chosen on the other corpus
+(RESULTS.md), a Transformer's layer, head and shift by the agreement of its two directions (`nmt align --select`).
+Rates are printed of all pairs and of the last 800; --attributions adds every method of the translation models, which
+read the last 800 alone. The table goes to stdout, progress to stderr.
 """
 
 from __future__ import annotations
@@ -268,7 +269,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", choices=sorted(CORPORA), required=True)
     parser.add_argument("--runs", type=Path, required=True, metavar="FOLDER", help="for our runs, kept")
-    parser.add_argument("--peer-python", type=Path, required=True, help="has eflomal and systran-align installed")
+    parser.add_argument("--peer-python", type=Path, default=Path(sys.executable), help="with the extra bench")
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("NMT_DATA", ".")), metavar="FOLDER")
     parser.add_argument(
         "--translators", action="store_true", help="a Transformer and a recurrent model too, and a guided one"

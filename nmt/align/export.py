@@ -16,9 +16,11 @@ from pathlib import Path
 
 from nmt.align.lines import jsonl_line, nematus_block, parse_jsonl, pharaoh_line
 from nmt.align.npz import read_npz, read_npz_header, write_npz
-from nmt.align.record import Header, Record
+from nmt.align.record import Header, Record, find_export
 from nmt.data.files import open_whole
+from nmt.data.lines import read_lines
 from nmt.errors import UserError
+from nmt.run import Run
 
 _TEXT_FORMATS = {"jsonl": jsonl_line, "pharaoh": pharaoh_line, "nematus": nematus_block}
 FORMATS = ("pharaoh", "jsonl", "npz", "nematus")
@@ -36,6 +38,17 @@ def write_export(format: str, path: Path, records: Iterable[Record], header: Hea
 def read_export(path: Path) -> Iterator[Record]:
     """The records of an npz or jsonl export, one at a time; UserError where the file is foreign or cut short."""
     return read_npz(path) if _is_zip(path) else parse_jsonl(path)
+
+
+def check_gold_is_of(path: Path) -> None:
+    """UserError for a run whose export is of its own translations: gold links are of others."""
+    if not path.is_dir() or not Run(path).translation.is_file():
+        return
+    if list(read_lines(Run(path).translation)) == [record.target for record in read_export(find_export(path))]:
+        raise UserError(
+            f"{path}: its export is of its own translations, and gold links are of references; "
+            f"`nmt align {path} --source F --target REFERENCES --format npz -o OUT` makes an export that they fit"
+        )
 
 
 def read_header(path: Path) -> Header:

@@ -160,7 +160,7 @@ def _mirrored(cluster: str) -> str:
 
 
 def _is_invisible(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") or character in "\ufffe\uffff"
+    return unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") or character in "\ufeff\ufffe\uffff"
 
 
 @cache

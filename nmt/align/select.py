@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import tee
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from nmt.align.extract import Aligner, all_views
 from nmt.align.links import argmax_links
 from nmt.align.pipeline import align_records
 from nmt.align.record import Record, View
+from nmt.config import AlignmentConfig
 from nmt.data.pharaoh import Links
 from nmt.errors import UserError
 from nmt.run import Run
@@ -78,12 +80,25 @@ def rank_by_agreement(forward: Aligner, backward: Aligner, pairs: Iterable[tuple
     return sorted(ranked, key=lambda one: -one.agreement)
 
 
-def keep_choice(run: Run, view: View) -> None:
-    """From now on this view is the run's alignment: its configuration says so. UserError for a run that was trained to
-    links, which decided it."""
-    values = run.values()
+def check_ranked(path: Path, alignment: AlignmentConfig) -> None:
+    """UserError for a run that aligns by another method than attention, whose views are ranked."""
+    if alignment.method != "attention":
+        raise UserError(
+            f"{path}: it aligns by {alignment.method}, and --select ranks attention alone; "
+            "alignment.method=attention behind the flags ranks it nevertheless"
+        )
+
+
+def check_free(run: Run) -> None:
+    """UserError for a run that was trained to links, which decided what its alignment is."""
     if run.config().train.guided_alignment is not None:
         raise UserError(f"{run.path}: train.guided_alignment trained this run's choice to links, so it stays")
+
+
+def keep_choice(run: Run, view: View) -> None:
+    """From now on this view is the run's alignment: its configuration says so. UserError as `check_free`."""
+    check_free(run)
+    values = run.values()
     chosen = {"method": view.method, "layer": view.layer, "head": view.head, "shift": view.shift}
     run.write_config({**values, "alignment": {**values["alignment"], **chosen}})
 

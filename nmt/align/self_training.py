@@ -23,14 +23,9 @@ from nmt.translator import Translator
 def check_opposite(path: Path, data: DataConfig) -> None:
     """UserError for what is no run with weights, or is one that does not translate these languages the other way."""
     try:
-        theirs = Run.open(path).config().data
+        Run.open(path).check_beside((data.target_language, data.source_language))
     except UserError as error:
         raise UserError(f"train.guided_alignment={error}") from error
-    if (theirs.source_language, theirs.target_language) != (data.target_language, data.source_language):
-        raise UserError(
-            f"train.guided_alignment={path}: this run translates {theirs.source_language} to {theirs.target_language}, "
-            f"and links are made with one from {data.target_language} to {data.source_language}"
-        )
 
 
 def write_links(

@@ -65,7 +65,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--layer", type=int, metavar="N", help="decoder layer, -1 the last (default: the run's choice)")
     parser.add_argument("--head", type=_head, metavar="N|mean", help="head of the layer (default: the run's choice)")
-    parser.add_argument("--shift", type=int, metavar="N", help="read N rows later (default: the run's choice)")
+    parser.add_argument(
+        "--shift",
+        type=int,
+        metavar="N",
+        help="0: a word's own row, 1: the next (default: the run's)",
+    )
     parser.add_argument("--all-heads", action="store_true", help="all heads of all layers as further views in an npz")
     parser.add_argument("--raw", action="store_true", help="signed values of attributions as further views in an npz")
     rules = parser.add_mutually_exclusive_group()
@@ -115,6 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Check what can be checked before a model is loaded, then do what the mode says."""
     mode = "select" if arguments.select else "faithfulness" if arguments.faithfulness else "align"
     _check_flags(arguments, mode)
+    _check_directions(arguments)
     {"align": _align, "select": _select, "faithfulness": _faithfulness}[mode](arguments)
     return 0
 
@@ -144,6 +150,19 @@ def _check_flags(arguments: argparse.Namespace, mode: str) -> None:
         raise UserError("--symmetrize mean has one view, the mean: leave out further ones")
 
 
+def _check_directions(arguments: argparse.Namespace) -> None:
+    """UserError where a run does not translate as the first one does or, of --reverse, the other way."""
+    from nmt.run import Run
+
+    first, *others = arguments.models
+    if not (others or arguments.reverse):
+        return
+    languages = Run.open(first).languages()
+    for group, wanted in ((others, languages), (arguments.reverse, languages[::-1])):
+        for path in group:
+            Run.open(path).check_beside(wanted)
+
+
 def _align(arguments: argparse.Namespace) -> None:
     import nmt
     from nmt.align.export import write_export
@@ -155,7 +174,7 @@ def _align(arguments: argparse.Namespace) -> None:
     given = _given_pairs(arguments.source, arguments.target)
     translator, *others = [nmt.load(run, arguments.overrides) for run in arguments.models]
     views, linker = _views(arguments, translator), _linker(arguments)
-    reverse = [nmt.load(run) for run in arguments.reverse]
+    reverse = [nmt.load(run, arguments.overrides) for run in arguments.reverse]
     with progress("aligning", unit="lines", total=count_lines(arguments.source)) as bar:
         if given is None:
             records = _own_translations(translator, views, arguments.source, linker, bar.advance)
@@ -173,21 +192,27 @@ def _align(arguments: argparse.Namespace) -> None:
 def _select(arguments: argparse.Namespace) -> None:
     """A table of the candidates on stdout, best first, and what is chosen."""
     import nmt
-    from nmt.align.select import keep_choice, rank_by_agreement, rank_by_gold
+    from nmt.align.select import check_free, check_ranked, keep_choice, rank_by_agreement, rank_by_gold
     from nmt.data.lines import read_pairs
+    from nmt.progress import say
     from nmt.run import Run
 
     pairs = list(read_pairs(arguments.source, arguments.target))
     table: list[tuple[str, ...]]
     gold = None if arguments.gold is None else _gold(arguments.gold, pairs)
     translator = nmt.load(arguments.models[0], arguments.overrides)
+    reverse = [nmt.load(run, arguments.overrides) for run in arguments.reverse]
+    for path, each in zip((arguments.models[0], *arguments.reverse), (translator, *reverse), strict=True):
+        check_ranked(path, each.alignment)
+        if arguments.record:
+            check_free(Run(path))
     if gold is not None:
         scored = rank_by_gold(translator, pairs, gold)
         chosen = {arguments.models[0]: scored[0].view}
         table = [("AER", "F1", "layer", "head", "shift")]
         table += [(f"{one.score.aer:.4f}", f"{one.score.f1:.4f}", *_columns(one.view)) for one in scored]
     else:
-        agreeing = rank_by_agreement(translator, nmt.load(arguments.reverse[0]), pairs)
+        agreeing = rank_by_agreement(translator, reverse[0], pairs)
         chosen = {arguments.models[0]: agreeing[0].view, arguments.reverse[0]: agreeing[0].reverse}
         table = [("agreement", "layer", "head", "shift", "reverse_layer", "reverse_head", "reverse_shift")]
         table += [(f"{one.agreement:.4f}", *_columns(one.view), *_columns(one.reverse)) for one in agreeing]
@@ -195,9 +220,12 @@ def _select(arguments: argparse.Namespace) -> None:
     by = arguments.gold or f"the agreement with {arguments.reverse[0]}"
     print(f"chosen on {arguments.source}, {arguments.target} by {by}")
     for run, view in chosen.items():
-        print(f"{run}: {view}{', recorded' * arguments.record}")
         if arguments.record:
             keep_choice(Run(run), view)
+        print(f"{run}: {view}{', recorded' * arguments.record}")
+        if arguments.record and Run(run).alignment.is_file():
+            export = Run(run).alignment
+            say(f"{export} is of the choice before: nmt align {run} --source F --format npz -o {export} makes it anew")
 
 
 def _faithfulness(arguments: argparse.Namespace) -> None:
@@ -352,6 +380,8 @@ def _gold(path: Path, pairs: list[tuple[str, str]]) -> list[Links]:
     gold = read_links(path)
     if len(gold) != len(pairs):
         raise UserError(f"{path} has links of {len(gold)} sentences, and there are {len(pairs)} pairs")
+    if not any(links.possible for links in gold):
+        raise UserError(f"{path} has no link: nothing to choose by")
     for number, (links, pair) in enumerate(zip(gold, pairs, strict=True), start=1):
         sources, targets = (len(split_words(line)) for line in pair)
         check_inside(links, sources, targets, f"{path}, line {number}")

@@ -47,9 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Find the exports and what to draw of them, draw, and say which characters no font has."""
+    from nmt.align.export import check_gold_is_of
     from nmt.data.pharaoh import read_links
     from nmt.progress import say
 
+    for path in arguments.exports if arguments.gold else ():
+        check_gold_is_of(path)
     exports = _told_apart([_open(path, arguments.view or ["0"]) for path in arguments.exports])
     gold = read_links(arguments.gold) if arguments.gold else None
     drawing = Drawing(exports, arguments.pieces, arguments.gold, gold)

@@ -35,10 +35,13 @@ class Known(NamedTuple):
 
 def run(arguments: argparse.Namespace) -> int:
     """Find the exports, write the page."""
+    from nmt.align.export import check_gold_is_of
     from nmt.align.inspector import write_inspector
     from nmt.data.lines import read_lines
     from nmt.data.pharaoh import read_links
 
+    for path in filter(None, (arguments.export, arguments.other)) if arguments.gold else ():
+        check_gold_is_of(path)
     first = _side(arguments.export)
     known = _known(arguments.export)
     write_inspector(

@@ -19,6 +19,7 @@ import threading
 import traceback
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 from typing import Literal, NamedTuple, NoReturn
 
@@ -46,6 +47,9 @@ COMMANDS = {
     "average": Command("a new run with the mean of a run's kept weights", "none"),
     "compare": Command("train an experiment in several kinds and compare them", "after"),
 }
+
+
+OUTPUTS = {"output": "-o", "per_sentence": "--per-sentence"}  # the flags that name a file to write
 
 
 class Parser(argparse.ArgumentParser):
@@ -93,7 +97,9 @@ def _dispatch(arguments: Sequence[str]) -> int:
     if command is None:
         raise UserError(unknown_command(name, COMMANDS))
     module = importlib.import_module(f"nmt.cli.{name}")
-    return int(module.run(_parse(module, command, _parser(name, module), rest)))
+    parsed = _parse(module, command, _parser(name, module), rest)
+    _keep_inputs(parsed)
+    return int(module.run(parsed))
 
 
 def _parser(name: str, module: ModuleType) -> Parser:
@@ -118,6 +124,18 @@ def _parse(module: ModuleType, command: Command, parser: Parser, rest: Sequence[
     arguments = parser.parse_args(ordinary)
     arguments.overrides = overrides
     return arguments
+
+
+def _keep_inputs(arguments: argparse.Namespace) -> None:
+    """UserError where a command would write over a file that it reads."""
+    from nmt.data.files import check_not_read
+
+    given = vars(arguments)
+    lists = [value if isinstance(value, list) else [value] for name, value in given.items() if name not in OUTPUTS]
+    read = [path for paths in lists for path in paths if isinstance(path, Path)]
+    for name, flag in OUTPUTS.items():
+        if isinstance(given.get(name), Path):
+            check_not_read(given[name], read, flag)
 
 
 def _overview() -> str:

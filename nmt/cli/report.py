@@ -14,7 +14,7 @@ from nmt.errors import UserError
 
 if TYPE_CHECKING:
     from nmt.align.document import Block
-    from nmt.align.record import Header, Record
+    from nmt.align.record import Header, Record, View
     from nmt.align.report import Ranking, Sentence
     from nmt.data.pharaoh import Links
 
@@ -131,7 +131,8 @@ def _of_run(arguments: argparse.Namespace) -> Material:
 
 def _of_test_set(arguments: argparse.Namespace) -> Material:
     from nmt.align.export import read_export, read_header
-    from nmt.align.record import find_export
+    from nmt.align.methods import METHODS
+    from nmt.align.record import find_export, header_views
     from nmt.align.report import Sentence
     from nmt.data.lines import read_lines
     from nmt.data.parts import has_part, part_links, part_pairs
@@ -159,8 +160,12 @@ def _of_test_set(arguments: argparse.Namespace) -> Material:
     def records() -> Iterator[Record]:
         return read_export(export)
 
-    aligned = records if is_of_references or gold is None else _reading(run.path, pairs)
-    return Material(run.path.resolve().name, what, read_header(export), sentences, records, gold, aligned)
+    header = read_header(export)
+    view = header_views(header)[0]
+    if view.method not in METHODS:
+        raise UserError(f"{export}: its values are by '{view.method}', which one run can't read of references")
+    aligned = records if is_of_references or gold is None else _reading(run.path, pairs, view)
+    return Material(run.path.resolve().name, what, header, sentences, records, gold, aligned)
 
 
 def _of_new_lines(arguments: argparse.Namespace) -> Material:
@@ -187,16 +192,15 @@ def _of_new_lines(arguments: argparse.Namespace) -> Material:
         sentences,
         lambda: iter(own),
         gold,
-        _reading(arguments.export, pairs),
+        _reading(arguments.export, pairs, views[0]),
     )
 
 
-def _reading(run: Path, pairs: Sequence[tuple[str, str]]) -> Callable[[], Iterator[Record]]:
-    """The model reads the references, once; by what its run calls the alignment, linked by argmax."""
+def _reading(run: Path, pairs: Sequence[tuple[str, str]], view: View) -> Callable[[], Iterator[Record]]:
+    """The model reads the references, once; by the view of its translations that is shown, linked by argmax."""
     from functools import cache
 
     import nmt
-    from nmt.align.extract import chosen_view
     from nmt.align.pipeline import align_records
     from nmt.progress import progress
 
@@ -204,7 +208,7 @@ def _reading(run: Path, pairs: Sequence[tuple[str, str]]) -> Callable[[], Iterat
     def read() -> list[Record]:
         translator = nmt.load(run)
         with progress("aligning", unit="lines", total=len(pairs)) as bar:
-            return list(bar.over(align_records(translator, pairs, [chosen_view(translator, translator.alignment)])))
+            return list(bar.over(align_records(translator, pairs, [view])))
 
     return lambda: iter(read())
 

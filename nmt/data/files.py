@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from nmt.errors import UserError
+
+OPEN = re.compile(r"/dev/(stdout|stderr)|(?:/dev/fd|/proc/self/fd)/(\d+)")
+DESCRIPTORS = {"stdout": 1, "stderr": 2}
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -22,11 +27,17 @@ def write_atomically(path: Path, content: bytes) -> None:
 def open_whole(path: Path) -> Iterator[BinaryIO]:
     """A binary file that takes its place at `path` when the block ends without an exception. Missing folders are made.
 
-    A library that writes to a path may write to the file's `name` instead. A pipe or device (`/dev/stdout`) is written
-    directly: replacing it would cut off whoever reads it.
+    A library that writes to a path may write to the file's `name` instead. A pipe or device is written directly:
+    replacing it would cut off whoever reads it. So is what this process has open (`/dev/stdout`), from where it stands.
     """
     if path.is_dir():
         raise UserError(f"{path} is a directory, where a file is to be written")
+    is_open = OPEN.fullmatch(str(path))
+    if is_open:
+        sys.stdout.flush()
+        with open(os.dup(DESCRIPTORS.get(is_open[1]) or int(is_open[2])), "wb") as stream:
+            yield stream
+        return
     if path.exists() and not path.is_file():
         with path.open("wb") as stream:
             yield stream
@@ -48,6 +59,12 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
         raise UserError(f"{path}: cannot be written: {error.strerror}") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_not_read(path: Path, read: Iterable[Path], name: str) -> None:
+    """UserError where the file to be written, which `name` names, is one of those that are read."""
+    if path.is_file() and any(other.is_file() and other.samefile(path) for other in read):
+        raise UserError(f"{name}: {path} is read, and would be written over")
 
 
 def check_writable(path: Path) -> None:

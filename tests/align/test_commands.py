@@ -13,12 +13,21 @@ import nmt
 from nmt.align.export import FORMATS, read_export, read_header
 from nmt.align.record import View, header_views
 from nmt.cli.main import main
+from nmt.compose import compose_values
+from nmt.run import SIDES, Run
+from tests.laws.models import CASES, CORPUS
+
+LANGUAGES = {"RUN": "en de", "RUN3": "en de", "RUN2": "de en", "x/R2": "de en", "R2": "de en"}
 
 
 @pytest.fixture
-def loaded(reversing_model, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def loaded(reversing_model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The runs that were loaded, in order; each is the reversing model."""
     names: list[str] = []
+    for run, languages in LANGUAGES.items():
+        settings = [f"data.{side}_language={name}" for side, name in zip(SIDES, languages.split(), strict=True)]
+        Run(tmp_path / run).write_config(compose_values([*CORPUS, *CASES["recurrent-bahdanau-gru"], *settings]))
+        Run(tmp_path / run).best.touch()
 
     def load(run, overrides=()):
         names.append(str(run))
@@ -80,6 +89,43 @@ def test_what_a_mean_needs(flags: list[str], words: str, capsys: pytest.CaptureF
     assert main(["align", "RUN", *flags, "--source", "e.src", "--target", "e.trg", "-o", "out"]) == 2
     assert words in capsys.readouterr().err
     assert not Path("out").exists()
+
+
+@pytest.mark.usefixtures("blank")
+@pytest.mark.parametrize(
+    ("runs", "words"),
+    [
+        (["--reverse", "RUN3"], "RUN3: this run translates en to de, and one from de to en is needed here"),
+        (["RUN2", "--symmetrize", "mean"], "RUN2: this run translates de to en, and one from en to de is needed here"),
+        (["--select", "--reverse", "RUN"], "RUN: this run translates en to de"),
+    ],
+)
+def test_runs_beside_one_another_know_their_directions(
+    runs: list[str], words: str, loaded: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = [] if "--select" in runs else ["-o", "out"]
+    assert main(["align", "RUN", *runs, "--source", "e.src", "--target", "e.trg", *output]) == 2
+    assert words in capsys.readouterr().err
+    assert loaded == [], "it is told before a model is loaded"
+
+
+@pytest.mark.usefixtures("loaded", "blank")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["align", "RUN", "--source", "e.src", "--target", "e.trg", "-o", "e.trg"],
+        ["align", "RUN", "--faithfulness", "--source", "e.src", "--target", "e.trg", "-o", "link"],
+        ["aer", "--gold", "e.src", "--links", "e.src", "--per-sentence", "e.src"],
+        ["inspect", "e.src", "-o", "e.src"],
+        ["translate", "RUN", "e.trg", "e.src", "-o", "e.src"],
+    ],
+)
+def test_nothing_that_is_read_is_written_over(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:  # C09
+    Path("link").symlink_to("e.src")
+    before = [Path(name).read_bytes() for name in ("e.src", "e.trg")]
+    assert main(command) == 2
+    assert f"{command[-1]} is read, and would be written over" in capsys.readouterr().err
+    assert [Path(name).read_bytes() for name in ("e.src", "e.trg")] == before
 
 
 @pytest.mark.usefixtures("loaded", "blank")

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from itertools import combinations
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+import nmt
 from nmt.align.faithfulness import Faithfulness, compare, kendall_tau_b, summarise
 from nmt.align.matrix import AlignmentMatrix
+from nmt.align.methods import METHODS
+from nmt.cli.main import main
+from nmt.config import AlignmentConfig
+from nmt.translator import Reading
+from tests.align.conftest import pieces
 
 
 def matrix(*rows: list[float]) -> AlignmentMatrix:
@@ -82,3 +91,30 @@ def test_the_summary_counts_sentences_once_and_prints_itself() -> None:
 
 def test_a_summary_of_nothing() -> None:
     assert str(summarise([None])) == "0 sentences, 1 more without anything to compare"
+
+
+def test_the_command_holds_attention_against_erasure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows of x and y over ka, lo, mi; erasure's have signs, of which sizes count. No other method ranks words so."""
+    found = {
+        METHODS["attention"]: matrix([0.1, 0.2, 0.7], [0.5, 0.3, 0.2]),
+        METHODS["erasure"]: matrix([1.0, -2.0, 3.0], [-1.0, 3.0, -2.0]),
+    }
+    other = matrix([3.0, 2.0, 1.0], [1.0, 2.0, 3.0])
+
+    def read_pairs(pairs, first, method):
+        values = found.get(method, other).weights[None, None]
+        return [Reading(values, pieces(source), pieces(target)) for source, target in pairs]
+
+    alignment = AlignmentConfig(layer=-1, head=None, shift=0, method="gradient")
+    model = SimpleNamespace(layers=1, heads=1, alignment=alignment, read_pairs=read_pairs)
+    monkeypatch.setattr(nmt, "load", lambda run, overrides=(): model)
+    monkeypatch.chdir(tmp_path)
+    Path("s").write_text("ka lo mi\n", encoding="utf-8")
+    Path("t").write_text("x y\n", encoding="utf-8")
+    assert main(["align", "RUN", "--faithfulness", "--source", "s", "--target", "t", "-o", "f.jsonl"]) == 0
+    line = json.loads(Path("f.jsonl").read_text(encoding="utf-8"))
+    # x: the same order. y: ka-lo and ka-mi oppose, lo-mi agrees, so -1/3; its greatest words are ka and lo.
+    assert line == {"index": 0, "tau": pytest.approx((1 - 1 / 3) / 2), "agreement": 0.5}
+    assert capsys.readouterr().out.startswith("attention, layer 0, mean of heads against erasure\n")

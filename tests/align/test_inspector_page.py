@@ -379,6 +379,82 @@ def test_two_exports_side_by_side(both: Browser) -> None:
     assert set(texts(both, ".row .value")) == {"0.00"}
 
 
+ALONE, SECOND, END = (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 0, 1)
+EVEN = (0.25, 0.25, 0.25, 0.25)
+# Rows of the target words, over three source words and </s>; then the marks and the coverage that they come to.
+SIGNED = [
+    ([ALONE, SECOND, (0, 0, 1, 0)], "", "1.00"),
+    ([ALONE, ALONE, ALONE], "∅↻", "0.33"),
+    ([EVEN, EVEN, EVEN], "≈", "1.00"),
+    ([ALONE, SECOND, END], "∅", "0.67"),
+    ([(0.5, 0.25, 0.25, 0)] * 7, "↻", "1.00"),
+]
+
+
+def word_record(index: int, target: str, rows: Sequence[Sequence[float]], *links: tuple[int, int]) -> Record:
+    """Of a source of three words, a piece each; the rows are those of the target's words."""
+    source, values = "ka lo mi", np.array([[*rows, END]], np.float32)
+    return Record(index, source, target, pieces(source), pieces(target), values, frozenset(links))
+
+
+def values_by(browser: Browser, metric: str) -> dict[int, str]:
+    """What the list shows of each line, in its order by a metric."""
+    choose(browser, "#sort", metric)
+    return dict(zip(listed(browser), texts(browser, ".row .value"), strict=True))
+
+
+def test_coverage_and_the_filter_of_each_warning(browser: Browser, tmp_path: Path) -> None:
+    view = View("attention", 0, None, 0)
+    records = [word_record(i, " ".join("a" * len(rows)), rows) for i, (rows, _, _) in enumerate(SIGNED)]
+    write_inspector(records, tmp_path / "signs.html", {"run": "signs", "views": [view.as_dict()]})
+    opened(browser, tmp_path / "signs.html", "#4")
+    assert texts(browser, ".row .marks") == [marks for _, marks, _ in SIGNED]
+    assert texts(browser, ".facts")[0].endswith("coverage 0.67")
+    covered = values_by(browser, "coverage0")
+    assert list(covered.items()) == [(2, "0.33"), (4, "0.67"), (1, "1.00"), (3, "1.00"), (5, "1.00")]
+    browser.click("#filter")
+    choose(browser, "[name=coverage0-most]", "0.5")
+    assert listed(browser) == [2]
+    browser.click("#filters [type=reset]")
+    choose(browser, "#sort", "line")
+    for number, sign in enumerate("∅↻≈", start=1):
+        browser.click(f"[name=sign-{number}]")
+        assert listed(browser) == [line for line, (_, marks, _) in enumerate(SIGNED, start=1) if sign in marks]
+        browser.click("#filters [type=reset]")
+    assert browser.log == []
+
+
+def test_each_export_has_its_own_scores_and_differences_are_b_less_a(browser: Browser, tmp_path: Path) -> None:
+    """Of line 1 both have the same target; A links it as gold does, B the other way. Of line 2 B has the reference."""
+    header = {"run": "toy", "views": [View("attention", 0, None, 0).as_dict()]}
+    first = [word_record(0, "a b", [ALONE, SECOND], (0, 0), (1, 1)), word_record(1, "x y", [ALONE, SECOND], (0, 0))]
+    second = [word_record(0, "a b", [SECOND, ALONE], (1, 0), (0, 1)), word_record(1, "a b", [ALONE, SECOND])]
+    write_inspector(
+        first,
+        tmp_path / "two.html",
+        header,
+        other=Side("b", header, second),
+        gold=[parse_links("0-0 1-1")] * 2,
+        references=["a b"] * 2,
+    )
+    opened(browser, tmp_path / "two.html")
+    assert [text.partition(" · entropy")[0].partition(" · ")[2] for text in texts(browser, ".facts")] == [
+        "BLEU 100.0 · AER 0.00",
+        "BLEU 100.0 · AER 1.00",
+    ]
+    assert {metric: values_by(browser, metric) for metric in ("bleu0", "bleu1", "bleu-difference")} == {
+        "bleu0": {1: "100.0", 2: "0.0"},
+        "bleu1": {1: "100.0", 2: "100.0"},
+        "bleu-difference": {1: "0.00", 2: "100.00"},
+    }
+    assert {metric: values_by(browser, metric) for metric in ("aer0", "aer1", "aer-difference")} == {
+        "aer0": {1: "0.00", 2: "0.33"},  # of two sure links it makes one, and no wrong one: 1 - (1 + 1) / (1 + 2)
+        "aer1": {1: "1.00", 2: "\u2013"},  # gold is of A's words
+        "aer-difference": {1: "1.00", 2: "\u2013"},
+    }
+    assert browser.log == []
+
+
 def test_pointing_at_one_of_two_shows_in_both(both: Browser) -> None:
     both.run("point(0, {s: 1, t: 2})")
     told = texts(both, ".readout")

@@ -6,19 +6,24 @@ import base64
 import html
 import json
 import re
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
+from math import log
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import nmt
 from nmt.align.document import Facts, Heading, Picture, Table, markdown_page, write_document
-from nmt.align.export import write_export
+from nmt.align.export import read_export, read_header, write_export
 from nmt.align.record import Record, View, make_header
-from nmt.align.report import Ranking
+from nmt.align.report import Ranking, attention_section
 from nmt.cli.main import main
 from nmt.compose import compose_values
+from nmt.config import AlignmentConfig
 from nmt.errors import UserError
 from nmt.run import Run
 
@@ -93,6 +98,48 @@ def test_numbers_of_an_export() -> None:
     assert value(page, "values") == "attention, layer 0, mean of heads"
     assert any("nrefs:1" in text for text in page.text)
     assert "Of 5 lines; those with a blank side, 1, are left out." in page.text
+
+
+def read_so(record: Record, rows: list[list[float]], links: set[tuple[int, int]]) -> Record:
+    """The record with these rows of its target words, a piece each; that of </s> is zeros."""
+    values = np.array([[*rows, [0] * len(rows[0])]], np.float32)
+    return replace(record, values=values, links=frozenset(links))
+
+
+def test_histograms_hold_what_their_titles_say(make_record: Callable[[int, str, str], Record]) -> None:
+    """Of three source words and </s>: of the one sentence with both sides, each median is its number."""
+    rows = [[1, 0, 0, 0], [0.3, 0.3, 0.1, 0.3], [0, 0.5, 0, 0.5], [0, 1, 0, 0]]
+    record = read_so(make_record(0, "ka lo mi", "s t u v"), rows, {(0, 0), (2, 1), (1, 2)})
+    blocks = attention_section([record, make_record(1, "", "x")])
+    (picture,) = (block for block in blocks if isinstance(block, Picture))
+    drawn = ["".join(one.itertext()) for one in ElementTree.fromstring(picture.svg).iter() if one.tag.endswith("}text")]
+    entropy = (-0.9 * log(0.3) - 0.1 * log(0.1) + log(2)) / 4
+    assert [text for text in drawn if ", median " in text] == [
+        f"entropy, median {entropy:.3g}",
+        "coverage, median 66.7",  # mi is read by a tenth
+        "near uniform, median 25",  # t's row
+        "share of </s>, median 20",  # (0.3 + 0.5) / 4
+        "forward steps, median 50",
+        "Kendall's tau, median 0.333",  # of three pairs of links one is in opposite order
+    ]
+
+
+def test_agreement_is_a_mean_over_the_pairs(
+    make_record: Callable[[int, str, str], Record], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pair 1 is read alike; of pair 2 the first word shares a quarter of its reading, and the second nothing."""
+    monkeypatch.chdir(tmp_path)
+    pairs = [make_record(index, "ka lo", "AK OL") for index in range(2)]
+    own = [read_so(pair, [[1, 0, 0], [1, 0, 0]], {(0, 0)}) for pair in pairs]
+    others = [own[0], read_so(pairs[1], [[0.25, 0.75, 0], [0, 0, 1]], {(0, 0), (1, 1)})]
+    header = make_header(
+        run="toy", views=[View("attention", 0, None, 0)], links="argmax", source_tokenizer="", target_tokenizer=""
+    )
+    for name, records in {"own.npz": own, "others.npz": others}.items():
+        write_export("npz", Path(name), iter(records), header)
+    page = page_of("own.npz", "--against", "others.npz", "--examples", "0")
+    assert value(page, "weight overlap") == f"{(1 + 0.25 / 2) / 2:.4g}"
+    assert value(page, "link agreement") == f"{2 * (1 + 1) / (2 + 3):.4g}"
 
 
 @pytest.mark.usefixtures("folder")
@@ -233,6 +280,10 @@ def test_gold_of_a_run_is_of_its_references(
     loaded: list[Path] = []
     monkeypatch.setattr(nmt, "load", lambda path, overrides=(): loaded.append(path) or reversing_model)
     Path("links").write_text("0-1 1-0\n\n\n0-0\n\n", encoding="utf-8")
+    export = Run(run).alignment
+    header = {**read_header(export), "views": [View("attention", 1, 2, 1).as_dict()]}
+    write_export("npz", export, list(read_export(export)), header)
+    reversing_model.alignment = AlignmentConfig(layer=0, head=0, shift=0)  # what is shown counts, not today's choice
     page = page_of("run", "--gold", "links", "--examples", "1")
     assert loaded == [Path("run")]  # the export is of translations, so the model reads the references, once
     assert value(page, "recall") == "1"

@@ -105,7 +105,10 @@ def two_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     models = {"RUN": ReversingModel(), "RUN2": PromptModel()}
     monkeypatch.setattr(nmt, "load", lambda run, overrides=(): models[str(run)])
     for name in models:
-        Run(Path(name)).write_config(compose_values([*CORPUS, *CASES["transformer-pre-sinusoidal"], f"run={name}"]))
+        turned = ["data.source_language=yy", "data.target_language=xx"] if name == "RUN2" else []
+        settings = [*CORPUS, *turned, *CASES["transformer-pre-sinusoidal"], f"run={name}"]
+        Run(Path(name)).write_config(compose_values(settings))
+        Run(Path(name)).best.touch()
     Path("s").write_text("ka lo mi\n\ntu re\n", encoding="utf-8")
     Path("t").write_text("im ol ak\n\ner ut\n", encoding="utf-8")
     Path("gold").write_text("2-0 1-1 0p2\n\n1-0 0-1\n", encoding="utf-8")
@@ -149,6 +152,7 @@ def test_the_command_ranks_by_agreement_and_records_in_both(capsys: pytest.Captu
         (["--gold", "gold", "-o", "out"], "--output does not go with --select"),
         (["--gold", "t"], "t, line 1: 'im' is not a link"),
         (["--gold", "short"], "short has links of 1 sentences, and there are 3 pairs"),
+        (["--gold", "empty"], "empty has no link: nothing to choose by"),
         (
             ["--gold", "wide"],
             "wide, line 3: the link 2-0 lies outside the pair of 2 source and 2 target words, counted from 0",
@@ -157,7 +161,35 @@ def test_the_command_ranks_by_agreement_and_records_in_both(capsys: pytest.Captu
 )
 def test_mistakes_are_told_in_a_line(flags: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("short").write_text("0-0\n", encoding="utf-8")
+    Path("empty").write_text("\n\n\n", encoding="utf-8")
     Path("wide").write_text("\n\n2-0\n", encoding="utf-8")
     assert main([*SELECT, *flags]) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n"), message in err) == ("", 1, True), err
+
+
+@pytest.mark.usefixtures("two_runs")
+@pytest.mark.parametrize("flags", [["--gold", "gold"], ["--reverse", "RUN2"]])
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("train.guided_alignment=links", "train.guided_alignment trained this run's choice to links"),
+        ("alignment.method=erasure", "it aligns by erasure, and --select ranks attention alone"),
+    ],
+)
+def test_a_choice_that_stays_is_told_before_any_is_ranked(
+    flags: list[str], setting: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And of two runs neither is changed."""
+    name = "RUN2" if "RUN2" in flags else "RUN"
+    run = Run(Path(name))
+    section, _, value = setting.partition("=")
+    part, key = section.split(".")
+    values = run.values()
+    run.write_config({**values, part: {**values[part], key: value}})
+    nmt.load(name).alignment = run.config().alignment
+    before = [Run(Path(other)).config_file.read_bytes() for other in ("RUN", "RUN2")]
+    assert main([*SELECT, *flags, "--record"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, f"{name}: {message}" in err) == ("", True), err
+    assert [Run(Path(other)).config_file.read_bytes() for other in ("RUN", "RUN2")] == before

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,3 +50,14 @@ def test_what_could_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(files.os, "access", lambda path, mode: False)
     with pytest.raises(UserError, match=f"nothing may be made in {tmp_path}"):
         files.check_writable(tmp_path / "new" / "file")
+
+
+def test_what_is_open_is_written_from_where_it_stands(tmp_path: Path) -> None:
+    """`-o /dev/stdout >> file` adds to the file, and takes nothing from it."""
+    file = tmp_path / "file"
+    file.write_bytes(b"before\n")
+    script = "import pathlib, nmt.data.files as f; print('said'); f.write_atomically(pathlib.Path({!r}), b'x\\n')"
+    for path in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+        with file.open("ab") as stream:
+            subprocess.run([sys.executable, "-c", script.format(path)], stdout=stream, check=True)
+    assert file.read_bytes() == b"before\n" + b"said\nx\n" * 3

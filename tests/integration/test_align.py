@@ -37,6 +37,14 @@ def exported(run: Path, source: Path, output: Path, *flags: str | Path, target: 
     return list(read_export(align(run, source, output, "--format", "npz", *flags, target=target)))
 
 
+def opposite(run: Path, folder: Path) -> Path:
+    """A copy that says it translates the other way; it does not know the words, but links them all the same."""
+    copy = Run(shutil.copytree(run, folder / "opposite"))
+    values, (source, target) = copy.values(), copy.languages()
+    copy.write_config({**values, "data": {**values["data"], "source_language": target, "target_language": source}})
+    return copy.path
+
+
 @pytest.fixture
 def blanks(tmp_path: Path) -> tuple[Path, Path]:
     """Four pairs: a right one, and three with a blank side or two."""
@@ -74,6 +82,17 @@ def test_without_target_the_runs_own_translations_are_aligned(piecewise: Path, t
     assert sum(alike) > len(alike) / 2, "search mostly finds the pieces that the tokenizer would cut"
     for same, mine, theirs in zip(alike, read(own), read(given), strict=True):
         assert mine == theirs or not same
+
+
+def test_lines_are_counted_on_where_translations_come_in_parts(
+    reverser: Path, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write(tmp_path / "source", *read(toy / "rev.test.src")[:6], "")
+    whole = exported(reverser, source, tmp_path / "whole")
+    monkeypatch.setattr("nmt.cli.align._LINES_AT_ONCE", 3)
+    parts = exported(reverser, source, tmp_path / "parts")
+    assert [record.index for record in parts] == list(range(7))
+    assert [(one.source, one.target) for one in parts] == [(one.source, one.target) for one in whole]
 
 
 @pytest.mark.parametrize("name", ["reverser", "copier", "piecewise"])
@@ -285,7 +304,7 @@ def test_symmetrised_links(copier: Path, tmp_path: Path) -> None:
     texts = [["ka", "lo", "mi"], ["tu", "tu", "re"], ["fa"]]
     source = write(tmp_path / "source", *map(" ".join, texts))
     target = write(tmp_path / "target", *(" ".join(translated(words, "mono")) for words in texts))
-    backward = copier  # one that does not know the other side's words serves for how the rules relate
+    backward = opposite(copier, tmp_path)
     found = {
         rule: [links.possible for links in read_links(
             align(copier, source, tmp_path / rule, "--reverse", backward, "--symmetrize", rule, target=target)
@@ -296,6 +315,27 @@ def test_symmetrised_links(copier: Path, tmp_path: Path) -> None:
     forward = [links.possible for links in read_links(align(copier, source, tmp_path / "one-way", target=target))]
     assert all(len(links) <= len(words) for links, words in zip(forward, texts, strict=True)), "one a target word"
     assert all(a <= b for a, b in zip(forward, found["union"], strict=True))
+
+
+def test_the_method_is_that_of_all_runs(copier: Path, reverser: Path, toy: Path, tmp_path: Path) -> None:
+    """Of those that are joined by their mean, and of a reverse run that adds links."""
+    source, target = (write(tmp_path / part, *read(toy / f"mono.dev.{part}")[:5]) for part in ("src", "trg"))
+    method = ("--method", "erasure")
+    own = exported(copier, source, tmp_path / "own", *method, target=target)
+    peer = exported(reverser, source, tmp_path / "peer", *method, target=target)
+    backward = opposite(copier, tmp_path)
+    back = exported(backward, target, tmp_path / "back", *method, target=source)
+    given = ("--source", source, "--target", target, "--reverse", backward, *method)
+    done = nmt("align", copier, reverser, *given, "--symmetrize", "mean", "--format", "npz", "-o", tmp_path / "mean")
+    assert done.code == 0, done.err
+    for mean, *three in zip(read_export(tmp_path / "mean"), own, peer, back, strict=True):
+        one, two, turned = (record.matrix.weights for record in three)
+        np.testing.assert_allclose(mean.matrix.weights, (one + two + turned.T) / 3, atol=1e-5)
+    done = nmt("align", copier, *given, "--symmetrize", "union", "-o", tmp_path / "union")
+    assert done.code == 0, done.err
+    assert [set(links.possible) for links in read_links(tmp_path / "union")] == [
+        one.links | {(s, t) for t, s in turned.links} for one, turned in zip(own, back, strict=True)
+    ]
 
 
 def test_header_says_how_the_weights_came_about(copier: Path, toy: Path, tmp_path: Path) -> None:
