@@ -74,6 +74,14 @@ def test_what_svg_cannot_hold_is_shown_as_an_open_box(tmp_path: Path) -> None:
     assert {"a␣b", "c␣d", "e␣f", "␣g", "t␣"} <= set(texts(tmp_path / "a.svg"))
 
 
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_a_word_of_nothing_visible_is_drawn(suffix: str, tmp_path: Path) -> None:
+    """U+FEFF alone is a glyph of no extent, which matplotlib's PDF can't place."""
+    nothing = AlignmentMatrix(("\ufeff", "\u200b"), ("\u2060", "\u00ad"), np.zeros((3, 3), np.float32))
+    draw_heatmap(nothing, tmp_path / f"a{suffix}")
+    assert (tmp_path / f"a{suffix}").stat().st_size
+
+
 def test_an_endless_word_is_cut(tmp_path: Path) -> None:
     draw_heatmap(matrix("w" * 300, "b"), tmp_path / "a.svg")
     assert "w" * 31 + "…" in texts(tmp_path / "a.svg")
