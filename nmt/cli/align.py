@@ -180,12 +180,13 @@ def _align(arguments: argparse.Namespace) -> None:
             records = _own_translations(translator, views, arguments.source, linker, bar.advance)
         else:
             records = bar.over(align_records(translator, given, views, linker))
+        readers = _readers(arguments, others, reverse)
         if arguments.symmetrize == MEAN:
-            records = mean_records(records, _readers(arguments, others, reverse), linker)
+            records = mean_records(records, readers, linker)
         elif reverse:
-            view = _other_view(arguments, reverse[0])
-            records = symmetrize_records(records, reverse[0], view, arguments.symmetrize or DEFAULT_RULE, linker)
-        header = _header(arguments, translator, views)
+            rule = arguments.symmetrize or DEFAULT_RULE
+            records = symmetrize_records(records, reverse[0], readers[0].view, rule, linker)
+        header = _header(arguments, translator, views, readers)
         write_export(arguments.format or "pharaoh", arguments.output, records, header)
 
 
@@ -357,7 +358,7 @@ def _least_weight(arguments: argparse.Namespace) -> float | None:
     return threshold
 
 
-def _header(arguments: argparse.Namespace, translator: Translator, views: list[View]) -> Header:
+def _header(arguments: argparse.Namespace, translator: Translator, views: list[View], readers: list[Reader]) -> Header:
     from nmt.align.links import DEFAULT_RULE
     from nmt.align.pipeline import describe
     from nmt.align.record import View
@@ -366,9 +367,11 @@ def _header(arguments: argparse.Namespace, translator: Translator, views: list[V
     links = arguments.links or "argmax" if least is None else f"weight >= {least}"
     others = [run.resolve().name for run in (*arguments.models[1:], *arguments.reverse)]
     if others:
-        links += f", {arguments.symmetrize or DEFAULT_RULE} with {', '.join(others)}"
+        named = [f"{name} ({reader.view})" for name, reader in zip(others, readers, strict=True)]
+        links += f", {arguments.symmetrize or DEFAULT_RULE} with {', '.join(named)}"
     if arguments.symmetrize == MEAN:
-        views = [View(f"{views[0].method}, mean of {1 + len(others)} runs", 0, None, 0)]
+        methods = dict.fromkeys([views[0].method, *(reader.view.method for reader in readers)])
+        views = [View(f"{' and '.join(methods)}, mean of {1 + len(others)} runs", 0, None, 0)]
     return describe(translator, views, links=links)
 
 

@@ -161,10 +161,12 @@ def _of_test_set(arguments: argparse.Namespace) -> Material:
         return read_export(export)
 
     header = read_header(export)
-    view = header_views(header)[0]
-    if view.method not in METHODS:
-        raise UserError(f"{export}: its values are by '{view.method}', which one run can't read of references")
-    aligned = records if is_of_references or gold is None else _reading(run.path, pairs, view)
+    aligned = records
+    if gold is not None and not is_of_references:
+        view = header_views(header)[0]
+        if view.method not in METHODS:
+            raise UserError(f"{export}: its values are by '{view.method}', which one run can't read of references")
+        aligned = _reading(run.path, pairs, view)
     return Material(run.path.resolve().name, what, header, sentences, records, gold, aligned)
 
 

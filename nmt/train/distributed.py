@@ -58,15 +58,18 @@ class Processes:
         return [item for item in chain.from_iterable(rounds) if item is not MISSING]
 
     def from_first(self, make: Callable[[], Item]) -> Item:
-        """What the first process makes, for all. Where it fails the others end, without a word: it tells the reason."""
+        """What the first process makes, for all. Where it fails the others end, without a word: it tells the reason. It
+        need not tell them of a signal, which they get as well."""
         if self.size == 1:
             return make()
         sent: list[Any] = [None]
         try:
             if self.is_first:
                 sent = [(make(),)]
-        finally:
+        except Exception:
             dist.broadcast_object_list(sent, src=0)
+            raise
+        dist.broadcast_object_list(sent, src=0)
         if sent[0] is None:
             raise SystemExit(1)
         return sent[0][0]  # type: ignore[no-any-return]

@@ -17,6 +17,7 @@ from nmt.compose import compose_values
 from nmt.run import SIDES, Run
 from tests.laws.models import CASES, CORPUS
 
+CHOICE = "attention, layer 1, head 2, shift 1"
 LANGUAGES = {"RUN": "en de", "RUN3": "en de", "RUN2": "de en", "x/R2": "de en", "R2": "de en"}
 
 
@@ -71,7 +72,7 @@ def test_runs_of_both_directions_are_joined_by_their_mean(loaded: list[str]) -> 
     assert Path("out").read_bytes() == b"0-1 1-0\n\n\n\n", "all runs are sure of these links"
     assert main([*runs, *given, "--format", "npz"]) == 0
     header = read_header(Path("out"))
-    assert header["links"] == "weight >= 0.4, mean with RUN3, RUN2"
+    assert header["links"] == f"weight >= 0.4, mean with RUN3 ({CHOICE}), RUN2 ({CHOICE})"
     assert [str(view) for view in header_views(header)] == ["attention, mean of 3 runs"]
 
 
@@ -170,7 +171,7 @@ def test_the_header_says_which_weights_they_are() -> None:
     assert main([*arguments, "b.npz", *flags, "--symmetrize", "union"]) == 0
     header = dict(read_header(Path("b.npz")))
     assert header_views(header) == [View("attention", 1, None, 0)]
-    assert header["links"] == "weight >= 0.5, union with R2"
+    assert header["links"] == f"weight >= 0.5, union with R2 ({CHOICE})"
     assert main([*arguments, "c.npz", "--links", "mutual"]) == 0
     assert read_header(Path("c.npz"))["links"] == "mutual"
 

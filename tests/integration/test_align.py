@@ -399,6 +399,17 @@ def test_pictures_of_a_run(reverser: Path, tmp_path: Path) -> None:
     assert refused(nmt("heatmap", tmp_path / "gone", "--line", "1", "-o", tmp_path / "x.png"), "gone")
 
 
+def test_gold_links_are_not_of_own_translations(reverser: Path, toy: Path, tmp_path: Path) -> None:
+    """A run's export is of its own; links that are drawn over them, or score them, would be of other words."""
+    gold = write(tmp_path / "gold", *["0-0"] * 40)
+    for command in (("heatmap", reverser, "--line", "1"), ("inspect", reverser)):
+        done = nmt(*command, "--gold", gold, "-o", tmp_path / "x.png")
+        assert refused(done, str(reverser), "own translations", "--target REFERENCES")
+    source, target = (toy / f"rev.test.{side}" for side in ("src", "trg"))
+    export = align(reverser, source, tmp_path / "npz", "--format", "npz", target=target)
+    assert nmt("heatmap", export, "--line", "1", "--gold", gold, "-o", tmp_path / "x.png").code == 0
+
+
 def test_inspector_is_one_page_without_requests(reverser: Path, toy: Path, tmp_path: Path) -> None:
     source = write(tmp_path / "s", "<script>alert(1)</script> ka", "lo $5 漢字", "")
     export = align(reverser, source, tmp_path / "npz", "--format", "npz")
