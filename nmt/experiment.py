@@ -57,7 +57,7 @@ from nmt.run import SIDES, Run
 from nmt.train.board import check_installed
 from nmt.train.distributed import Processes, joined
 from nmt.train.guided import make_guide
-from nmt.train.loop import Trainer, Validation
+from nmt.train.loop import MAX_LOSS, Trainer, Validation
 from nmt.train.memory import settle_memory
 from nmt.train.perplexity import token_loss
 from nmt.train.summary import summary
@@ -127,7 +127,8 @@ def make_trainer(
     if has_part(config.data, "test") and part_corpus(config.data, "test").links is not None:
         read_whole.append(encode("test"))
     processes.from_first(partial(check_lengths, config, shape, *read_whole))
-    processes.from_first(partial(begin, run, values, None if resume else folder))
+    if not resume:
+        processes.from_first(partial(begin, run, values, folder))
     settle_memory()  # from here on: what the tokenizer's training held has gone back to the system
     torch.manual_seed(config.seed)
     model = assemble(config, source_vocabulary=len(source), target_vocabulary=len(target)).to(processes.device)
@@ -149,15 +150,22 @@ def make_trainer(
         processes=processes,
         guide=make_guide(config, shape),
     )
+    if resume:  # and its checkpoint has been found to fit
+        processes.from_first(partial(go_on, run, values))
     return trainer, translator
 
 
-def begin(run: Run, values: dict[str, Any], folder: Path | None) -> None:
-    """Write a run's configuration, and its tokenizers, if it has none yet, from `folder`."""
+def begin(run: Run, values: dict[str, Any], folder: Path) -> None:
+    """Write a run's configuration, and its tokenizers from `folder`."""
     run.write_config(values)
-    if folder is not None:
-        for side in SIDES:
-            keep_file(folder / f"{side}.model", run.tokenizer_file(side))
+    for side in SIDES:
+        keep_file(folder / f"{side}.model", run.tokenizer_file(side))
+
+
+def go_on(run: Run, values: dict[str, Any]) -> None:
+    """Write a run's configuration of now; it is not finished any more."""
+    run.write_config(values)
+    run.evaluation.unlink(missing_ok=True)
 
 
 def described(processes: Processes) -> str:
@@ -265,7 +273,7 @@ def make_validation(
     def validate() -> Validation:
         measure = partial(token_loss, translator.model, store, batch_tokens=config.train.batch_tokens)
         loss, tokens = processes.from_first(measure)
-        if not math.isfinite(loss):  # search has nothing to choose by; the loop says what becomes of such a training
+        if not loss < MAX_LOSS:  # nor where it is nan: search has nothing to choose by; the loop says what follows
             return Validation(loss, tokens, math.nan, math.nan, "", ())
         own = processes.share(sources)
         with progress("validating", unit="lines", total=len(own), shown=processes.is_first) as bar:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from nmt.errors import UserError
+
+if TYPE_CHECKING:
+    from nmt.run import Run
 
 SUMMARY = "train a model; ends in test BLEU and an alignment export"
 
@@ -53,12 +57,17 @@ def run(arguments: argparse.Namespace) -> int:
     from nmt.run import Run
     from nmt.train.distributed import own_rank, restarts
 
-    if path is None and restarts() and Run(Path(config.run)).last.exists():
+    if path is None and restarts() and is_begun(Run(Path(config.run)), values):
         path, values = Path(config.run), resumed_values(Path(config.run), [])
     scores = run_experiment(values, read_config(values), resume=path is not None)
     if own_rank() == 0:
         print(*([] if scores is None else [scores]), config.run, sep="\n")
     return 0
+
+
+def is_begun(run: Run, values: Mapping[str, Any]) -> bool:
+    """Whether these settings have a checkpoint: then torchrun, which starts them anew, has started them before."""
+    return run.last.exists() and run.values() == values
 
 
 def split_resume(overrides: Sequence[str]) -> tuple[Path | None, list[str]]:

@@ -24,6 +24,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from nmt.errors import UserError
+from nmt.train.interrupt import Interrupted
 
 Item = TypeVar("Item")
 BUCKET = 25 * 2**20  # bytes that are added up in one collective
@@ -58,21 +59,27 @@ class Processes:
         return [item for item in chain.from_iterable(rounds) if item is not MISSING]
 
     def from_first(self, make: Callable[[], Item]) -> Item:
-        """What the first process makes, for all. Where it fails the others end, without a word: it tells the reason. It
-        need not tell them of a signal, which they get as well."""
+        """What the first process makes, for all. Where it fails the others end, without a word: it tells the reason.
+        Where it is interrupted they are, too, and all do alike what is then to be done."""
         if self.size == 1:
             return make()
-        sent: list[Any] = [None]
+        sent: list[Any] = [("failed", None)]
         try:
             if self.is_first:
-                sent = [(make(),)]
+                sent = [("made", make())]
+        except Interrupted:
+            dist.broadcast_object_list([("interrupted", None)], src=0)
+            raise
         except Exception:
             dist.broadcast_object_list(sent, src=0)
             raise
         dist.broadcast_object_list(sent, src=0)
-        if sent[0] is None:
+        outcome, value = sent[0]
+        if outcome == "interrupted":
+            raise Interrupted
+        if outcome == "failed":
             raise SystemExit(1)
-        return sent[0][0]  # type: ignore[no-any-return]
+        return value  # type: ignore[no-any-return]
 
     def after_first(self, make: Callable[[], Item]) -> Item:
         """What every process makes for itself, the others when the first has, and has not failed."""

@@ -122,6 +122,8 @@ class Trainer:
         checkpoint = read_checkpoint(self.run.last)
         if checkpoint.progress.corpus != self.now.corpus:
             raise UserError(f"{self.run.path}: the training data are not those that this run was trained on")
+        if checkpoint.progress.best is not None and not self.run.best.is_file():
+            raise UserError(f"{self.run.best} is missing: what comes now might never be better than it was")
         checkpoint.restore(self.model, self.optimizer, self.updater.scaler)
         if self.ema is not None:
             self.ema.restore(checkpoint.path, checkpoint.ema)
@@ -154,8 +156,8 @@ class Trainer:
 
     def run_updates(self, bar: Bar) -> None:
         """Update after update, with validations between, until there is a reason to stop."""
-        if self.now.update >= self.config.updates:
-            say(f"already at update {self.now.update}, and train.updates is {self.config.updates}: nothing to train")
+        if self.ends():
+            say(f"already at update {self.now.update}: nothing to train: {self.reason()}")
         self.validate_if_due()
         with closing(self.portions()) as portions:
             for portion in portions:
@@ -173,6 +175,14 @@ class Trainer:
         """Whether nothing is left to do."""
         return self.now.update >= self.config.updates or self.now.worse >= self.config.patience or self.is_late
 
+    def reason(self) -> str:
+        """Why a training ends."""
+        if self.now.update >= self.config.updates:
+            return f"train.updates is {self.config.updates}"
+        if self.is_late:
+            return f"train.max_minutes, {self.config.max_minutes:g}, are over"
+        return f"no better {self.config.metric} in {self.now.worse} validations (train.patience)"
+
     def is_over_time(self) -> bool:
         """Whether the training has taken train.max_minutes."""
         return 0 < self.config.max_minutes * 60 <= time.monotonic() - self.started
@@ -183,6 +193,7 @@ class Trainer:
         due = self.now.update % self.config.valid_every == 0 or last
         if not due or self.now.validated == self.now.update:
             return
+        self.end_if_signalled()  # what goes on from here validates first
         self.take_note(self.check(self.averaged()))
 
     def end_if_signalled(self) -> None:
@@ -252,6 +263,8 @@ class Trainer:
         say(f"update {self.now.update}: loss, gradient or perplexity is not finite: skipped ({self.now.bad} in a row)")
         if self.now.bad >= self.config.bad_steps:
             kept = f"{self.run.best} is the last good one" if self.now.best is not None else "no weights were saved"
+            if self.run.last.is_file():
+                kept += f"; {self.run.last} is the newest checkpoint"
             raise Unsuccessful(f"training diverged: non-finite loss up to update {self.now.update}; {kept}")
         return False
 

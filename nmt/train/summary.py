@@ -28,6 +28,7 @@ MIB = 2**20
 def summary(run: Run, progress: Progress, metric: str) -> str:
     """Plain lines for a finished run whose best weights were chosen by `metric`; the commands that come next last."""
     events = [json.loads(line) for line in run.metrics.read_text(encoding="utf-8").splitlines()]
+    validations = [event for event in events if event["event"] == "valid"]
     facts = {
         "trained": (
             f"{progress.update:,} updates, {progress.passes:.2f} epochs, {progress.tokens:,} target tokens"
@@ -35,7 +36,7 @@ def summary(run: Run, progress: Progress, metric: str) -> str:
         ),
         "speed": speed([event for event in events if event["event"] == "train"]),
         "skipped": f"{progress.skipped:,} updates that were not finite" if progress.skipped else "",
-        "best": best([event for event in events if event["event"] == "valid"], metric, progress.best),
+        "best": best(validations, metric, progress.best) if validations else "",  # none where somebody removed them
         "memory": memory(),
         "weights": str(run.best),
     }

@@ -79,7 +79,7 @@ def test_more_updates(whole: Path, tmp_path: Path) -> None:
     assert "changed: train.updates 12 -> 14" in done.err
     assert [event["update"] for event in told(run) if event["event"] == "train"] == list(range(1, 15))
     done = nmt("train", f"resume={run}")
-    assert "already at update 14, and train.updates is 14: nothing to train" in done.err
+    assert "already at update 14: nothing to train: train.updates is 14" in done.err
 
 
 @pytest.mark.parametrize(
@@ -111,10 +111,35 @@ def test_other_data(whole: Path, toy: Path, tmp_path: Path) -> None:
     moved = shutil.copytree(toy, tmp_path / "moved")
     (moved / "rev.train.trg").write_bytes((toy / "mono.train.trg").read_bytes())
     run = shutil.copytree(whole, tmp_path / "run")
+    before = (run / "config.yaml").read_bytes()
     parts = [f"data.train.{side}={moved}/rev.train.{suffix}" for side, suffix in (("source", "src"), ("target", "trg"))]
     done = nmt("train", f"resume={run}", *parts)
     assert (done.code, done.out) == (2, "")
     assert done.err.endswith(f"nmt: error: {run}: the training data are not those that this run was trained on\n")
+    assert (run / "config.yaml").read_bytes() == before, "what was refused is not kept"
+
+
+def test_without_the_best_weights(whole: Path, tmp_path: Path) -> None:
+    """It is told at once, and not after a training that was never better."""
+    import shutil
+
+    run = shutil.copytree(whole, tmp_path / "run")
+    (run / "model.safetensors").unlink()
+    done = nmt("train", f"resume={run}", "train.updates=100000")
+    assert (done.code, done.out) == (2, "")
+    assert "model.safetensors is missing" in done.err
+
+
+def test_what_is_finished_no_more_has_no_scores(whole: Path, tmp_path: Path) -> None:
+    """So that a sweep does not take it for finished, however it ends; and metrics that somebody removed end nothing."""
+    import shutil
+
+    run = shutil.copytree(whole, tmp_path / "run")
+    (run / "metrics.jsonl").unlink()
+    (run / "evaluation.json").write_text("{}")
+    done = nmt("train", f"resume={run}")
+    assert done.code == 0, done.err
+    assert "bleu" in json.loads((run / "evaluation.json").read_text())
 
 
 def test_time_passes_between(whole: Path) -> None:

@@ -43,6 +43,7 @@ def test_ends_in_scores_and_its_place(toy: Path, tmp_path: Path, monkeypatch: py
     assert done.lines[-1] == str(run)
     assert "version:" in done.lines[0], "the signature stands beside the score"
     assert "600 pairs kept" in done.err
+    assert done.err.count("  =>") == 2, "validation samples"
     assert {path.name for path in run.iterdir()} == {
         "config.yaml", "tokenizer", "model.safetensors", "checkpoints", "metrics.jsonl", "evaluation.json",
         "translations", "alignments",

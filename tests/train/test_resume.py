@@ -301,10 +301,27 @@ def test_more_updates_than_at_first(tmp_path: Path, capsys: pytest.CaptureFixtur
     """D12: a limit that is reached is said; a higher one makes just the rest."""
     make(tmp_path, updates=20).train()
     make(tmp_path, updates=10, resume=True).train()
-    assert "already at update 20, and train.updates is 10: nothing to train" in capsys.readouterr().err
+    assert "already at update 20: nothing to train: train.updates is 10" in capsys.readouterr().err
     assert [event["update"] for event in events(tmp_path) if event["event"] == "train"] == list(range(1, 21))
     make(tmp_path, updates=30, resume=True).train()
     assert [event["update"] for event in events(tmp_path) if event["event"] == "train"] == list(range(1, 31))
+
+
+def test_a_signal_before_a_validation_does_not_wait_for_it(tmp_path: Path) -> None:
+    """It is what comes first when the training goes on."""
+    asked: list[int] = []
+
+    def validate(trainer: Trainer) -> Validation:
+        asked.append(trainer.now.update)
+        return score(trainer)
+
+    trainer = make(tmp_path, updates=6, valid_every=4, validate=validate)
+    stop_at(trainer, 4)
+    with pytest.raises(SystemExit):
+        trainer.train()
+    assert asked == []
+    make(tmp_path, updates=6, valid_every=4, validate=validate, resume=True, average=1).train()
+    assert asked == [4, 6]
 
 
 def test_other_data_are_refused(tmp_path: Path) -> None:
