@@ -24,7 +24,6 @@ import torch.distributed as dist
 from torch import Tensor
 
 from nmt.errors import UserError
-from nmt.train.interrupt import Interrupted
 
 Item = TypeVar("Item")
 BUCKET = 25 * 2**20  # bytes that are added up in one collective
@@ -59,27 +58,18 @@ class Processes:
         return [item for item in chain.from_iterable(rounds) if item is not MISSING]
 
     def from_first(self, make: Callable[[], Item]) -> Item:
-        """What the first process makes, for all. Where it fails the others end, without a word: it tells the reason.
-        Where it is interrupted they are, too, and all do alike what is then to be done."""
+        """What the first process makes, for all. Where it fails the others end, without a word: it tells the reason."""
         if self.size == 1:
             return make()
-        sent: list[Any] = [("failed", None)]
+        sent: list[Any] = [None]
         try:
             if self.is_first:
-                sent = [("made", make())]
-        except Interrupted:
-            dist.broadcast_object_list([("interrupted", None)], src=0)
-            raise
-        except Exception:
+                sent = [(make(),)]
+        finally:
             dist.broadcast_object_list(sent, src=0)
-            raise
-        dist.broadcast_object_list(sent, src=0)
-        outcome, value = sent[0]
-        if outcome == "interrupted":
-            raise Interrupted
-        if outcome == "failed":
+        if sent[0] is None:
             raise SystemExit(1)
-        return value  # type: ignore[no-any-return]
+        return sent[0][0]  # type: ignore[no-any-return]
 
     def after_first(self, make: Callable[[], Item]) -> Item:
         """What every process makes for itself, the others when the first has, and has not failed."""

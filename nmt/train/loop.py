@@ -194,6 +194,8 @@ class Trainer:
         if not due or self.now.validated == self.now.update:
             return
         self.end_if_signalled()  # what goes on from here validates first
+        if self.processes.size > 1:  # which can't be broken off, and may be killed
+            self.save()
         self.take_note(self.check(self.averaged()))
 
     def end_if_signalled(self) -> None:
@@ -303,10 +305,14 @@ class Trainer:
         return nullcontext() if self.ema is None else self.ema.in_place()
 
     def check(self, weights: AbstractContextManager[None]) -> Validation:
-        """Validate with these weights, in time that is not training's. Whatever ends this early has changed nothing."""
+        """Validate with these weights, in time that is not training's. Whatever ends this early has changed nothing.
+
+        A signal breaks it off where this process is alone; of several each would leave the others waiting.
+        """
         began = time.monotonic()
+        alone = self.processes.size == 1
         try:
-            with weights, self.interruption.breakable():
+            with weights, self.interruption.breakable() if alone else nullcontext():
                 self.model.eval()
                 result = self.validate()
         except Interrupted:
