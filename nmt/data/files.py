@@ -30,8 +30,7 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
     A library that writes to a path may write to the file's `name` instead. A pipe or device is written directly:
     replacing it would cut off whoever reads it. So is what this process has open (`/dev/stdout`), from where it stands.
     """
-    if path.is_dir():
-        raise UserError(f"{path} is a directory, where a file is to be written")
+    _refuse_directory(path)
     is_open = OPEN.fullmatch(str(path))
     if is_open:
         sys.stdout.flush()
@@ -69,13 +68,17 @@ def check_not_read(path: Path, read: Iterable[Path], name: str) -> None:
 
 def check_writable(path: Path) -> None:
     """UserError, before there is anything to write, where no file can be made at `path`. Makes nothing itself."""
-    if path.is_dir():
-        raise UserError(f"{path} is a directory, where a file is to be written")
+    _refuse_directory(path)
     folder = next(parent for parent in path.absolute().parents if parent.exists())
     if not folder.is_dir():
         raise UserError(f"{path}: cannot be written: {folder} is not a directory")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UserError(f"{path}: cannot be written: nothing may be made in {folder}")
+
+
+def _refuse_directory(path: Path) -> None:
+    if path.is_dir():
+        raise UserError(f"{path} is a directory, where a file is to be written")
 
 
 def _create(temporary: Path, path: Path) -> BinaryIO:

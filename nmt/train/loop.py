@@ -157,7 +157,8 @@ class Trainer:
     def run_updates(self, bar: Bar) -> None:
         """Update after update, with validations between, until there is a reason to stop."""
         if self.ends():
-            say(f"already at update {self.now.update}: nothing to train: {self.reason()}")
+            why = self.reasons() or [f"train.updates is {self.config.updates}"]
+            say(f"already at update {self.now.update}: nothing to train: {'; '.join(why)}")
         self.validate_if_due()
         with closing(self.portions()) as portions:
             for portion in portions:
@@ -173,15 +174,16 @@ class Trainer:
 
     def ends(self) -> bool:
         """Whether nothing is left to do."""
-        return self.now.update >= self.config.updates or self.now.worse >= self.config.patience or self.is_late
+        return self.now.update >= self.config.updates or bool(self.reasons())
 
-    def reason(self) -> str:
-        """Why a training ends."""
-        if self.now.update >= self.config.updates:
-            return f"train.updates is {self.config.updates}"
+    def reasons(self) -> list[str]:
+        """Why a training ends before train.updates, if it does."""
+        found = []
+        if self.now.worse >= self.config.patience:
+            found.append(f"no better {self.config.metric} in {self.now.worse} validations")
         if self.is_late:
-            return f"train.max_minutes, {self.config.max_minutes:g}, are over"
-        return f"no better {self.config.metric} in {self.now.worse} validations (train.patience)"
+            found.append(f"train.max_minutes, {self.config.max_minutes:g}, are over")
+        return found
 
     def is_over_time(self) -> bool:
         """Whether the training has taken train.max_minutes."""
@@ -373,10 +375,8 @@ class Trainer:
         self.save()
         if self.processes.is_first:
             self.kept.prune()
-        if now.worse >= self.config.patience:
-            say(f"no better {self.config.metric} in {now.worse} validations: training stops")
-        if self.is_late:
-            say(f"train.max_minutes, {self.config.max_minutes:g}, are over: training stops")
+        for reason in self.reasons():
+            say(f"{reason}: training stops")
 
     def place(self) -> dict[str, float]:
         """Where training is."""

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from nmt.cli.train import is_begun
+from nmt.run import Run
 from tests.integration.test_resume import SETTINGS, told, whole
 from tests.integration.test_train import environment
 from tests.integration.toy import SHORT, data, read, train
@@ -113,3 +115,11 @@ def test_a_signal_ends_all_after_the_same_update(toy: Path, tmp_path: Path) -> N
     _, err = job.communicate(timeout=300)
     assert job.returncode != 0
     assert re.search(r"stopped after update \d+: nmt train resume=", err), err
+
+
+def test_only_what_has_the_same_settings_is_gone_on_with(whole: Path, tmp_path: Path) -> None:
+    """A restarted job finds a checkpoint; it is its own, or another training's that it must not touch."""
+    values = Run(whole).values()
+    assert is_begun(Run(whole), values)
+    assert not is_begun(Run(whole), {**values, "seed": values["seed"] + 1})
+    assert not is_begun(Run(tmp_path), values)

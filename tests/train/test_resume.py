@@ -324,6 +324,19 @@ def test_a_signal_before_a_validation_does_not_wait_for_it(tmp_path: Path) -> No
     assert asked == [4, 6]
 
 
+def test_what_has_lost_patience_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    worse = iter(range(9))
+
+    def validate(trainer: Trainer) -> Validation:
+        return score(trainer)._replace(loss=1.0 + next(worse))
+
+    given = {"updates": 20, "valid_every": 2, "patience": 1, "average": 1, "validate": validate}
+    make(tmp_path, **given).train()
+    assert "no better loss in 1 validations: training stops" in capsys.readouterr().err
+    make(tmp_path, **given, resume=True).train()
+    assert "already at update 4: nothing to train: no better loss in 1 validations" in capsys.readouterr().err
+
+
 def test_other_data_are_refused(tmp_path: Path) -> None:
     make(tmp_path, updates=4).train()
     with pytest.raises(UserError, match="the training data are not those that this run was trained on"):
