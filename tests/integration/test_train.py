@@ -513,3 +513,13 @@ def test_scripts_door_from_another_folder(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_training_that_diverges_before_a_validation(toy: Path, tmp_path: Path) -> None:
+    """D10: search would have no token to choose; the loop counts bad updates and says what there is (exit code 1)."""
+    steep = ("optimizer=sgd", "optimizer.lr=1e30", "train.clip_norm=0", "schedule.warmup=0")
+    bad = ("train.valid_every=1", "train.updates=20", "train.bad_steps=4")
+    done = nmt("train", *SHORT, *data(toy, "rev", "train"), *RECURRENT, *steep, *bad, f"run={tmp_path / 'run'}")
+    assert done.code == 1, done.err
+    assert "training diverged" in done.err.splitlines()[-1]
+    assert "last.safetensors is the newest checkpoint" in done.err.splitlines()[-1]
