@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from nmt.experiment import go_on
+from nmt.run import Run
 from tests.integration.test_train import environment
 from tests.integration.toy import RECURRENT, SHORT, data, nmt, read, refused, train
 
@@ -140,6 +142,8 @@ def test_what_is_finished_no_more_has_no_scores(whole: Path, tmp_path: Path) -> 
     done = nmt("train", f"resume={run}")
     assert done.code == 0, done.err
     assert "bleu" in json.loads((run / "evaluation.json").read_text())
+    go_on(Run(run), Run(run).values())
+    assert not (run / "evaluation.json").exists(), "until it is finished again"
 
 
 def test_time_passes_between(whole: Path) -> None:
