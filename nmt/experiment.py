@@ -9,6 +9,7 @@ import json
 import math
 import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -57,10 +58,12 @@ from nmt.run import SIDES, Run
 from nmt.train.board import check_installed
 from nmt.train.distributed import Processes, joined
 from nmt.train.guided import make_guide
-from nmt.train.loop import MAX_LOSS, Trainer, Validation
+from nmt.train.loop import Trainer, Validation
+from nmt.train.loss import MAX_LOSS
 from nmt.train.memory import settle_memory
 from nmt.train.perplexity import token_loss
 from nmt.train.summary import summary
+from nmt.train.torchrun import told_once
 from nmt.translator import Translator, choose_device, load
 
 SAMPLES = 2  # validation sentences shown to people
@@ -72,37 +75,50 @@ def run_experiment(values: dict[str, Any], config: Config, resume: bool = False)
     resume: go on from the checkpoint of the run that is there, with its tokenizers; start is for new trainings.
     Returns the test scores of the best weights, None where there is no test set.
     """
-    model_shape = check_settings(config)
+    with told_once():
+        model_shape = check_settings(config)
+        device = choose_device(config.device)
     run = Run(Path(config.run))
+    with ExitStack() as held:
+        with joined(device, config.train.accumulate) as processes:
+            if not processes.is_first:
+                keep_silent()
+            processes.from_first(partial(hold, values, config, run, resume, held))
+            digests = processes.from_first(partial(check_data, config))
+            if config.threads:
+                torch.set_num_threads(config.threads)
+            with tempfile.TemporaryDirectory(prefix="nmt-") as folder:
+                trainer, translator = make_trainer(
+                    values, config, model_shape, run, Path(folder), digests, processes, resume
+                )
+                trainer.train()
+            if not processes.is_first:
+                return None
+        if config.data.streaming:  # other corpora have been read whole, and this was told then
+            say(f"{trainer.feed.report.describe()}, of what was read")
+        run.load_best(translator.model)
+        scores = finish(config, run, translator)
+        say(summary(run, trainer.now, config.train.metric))
+    return scores
+
+
+def hold(values: dict[str, Any], config: Config, run: Run, resume: bool, held: ExitStack) -> None:
+    """Keep other trainings out of the run, until `held` is closed. UserError, before any data is read, where there is
+    one, or this one can't begin, or go on, there."""
     if not resume:
-        if config.start is not None:
-            check_start(config, Run(Path(config.start)))
-        check_makers_of_links(config)
         check_writable(run.config_file)
-        run.refuse_if_trained(values)
-    else:
+    held.enter_context(run.locked())
+    if resume:
         check_kept_links(config, run)
         if run.best.is_file():
             run.check_tokenizers()
-    with joined(choose_device(config.device), config.train.accumulate) as processes:
-        if not processes.is_first:
-            keep_silent()
-        digests = processes.from_first(partial(check_data, config))
-        if config.threads:
-            torch.set_num_threads(config.threads)
-        with tempfile.TemporaryDirectory(prefix="nmt-") as folder:
-            trainer, translator = make_trainer(
-                values, config, model_shape, run, Path(folder), digests, processes, resume
-            )
-            trainer.train()
-        if not processes.is_first:
-            return None
-    if config.data.streaming:  # other corpora have been read whole, and this was told then
-        say(f"{trainer.feed.report.describe()}, of what was read")
-    run.load_best(translator.model)
-    scores = finish(config, run, translator)
-    say(summary(run, trainer.now, config.train.metric))
-    return scores
+    else:
+        if config.start is not None:
+            check_start(config, Run(Path(config.start)))
+        check_makers_of_links(config)
+        run.refuse_if_trained(values)
+    if run.config_file.is_file():
+        run.sweep()
 
 
 def make_trainer(
@@ -118,7 +134,9 @@ def make_trainer(
     """Tokenizers (by way of `folder`), encoded corpus, network: all that a training needs. The run has its
     configuration."""
     start = None if resume or config.start is None else Run(Path(config.start))
-    source, target = tokenizers = run.tokenizers() if resume else make_tokenizers(config, start, folder, processes)
+    source, target = tokenizers = (
+        processes.after_first(run.tokenizers) if resume else make_tokenizers(config, start, folder, processes)
+    )
     links = guiding_links(config, run, processes, resume)
     encode = partial(encode_part, config, tokenizers=tokenizers, digests=digests, processes=processes)
     store = None if config.data.streaming else encode("train", links=links)
@@ -134,7 +152,7 @@ def make_trainer(
     model = assemble(config, source_vocabulary=len(source), target_vocabulary=len(target)).to(processes.device)
     say(f"{sum(p.numel() for p in model.parameters()):,} parameters; {described(processes)}")
     if start is not None:
-        load_start(start, model)
+        processes.after_first(partial(load_start, start, model))
         say(f"starts from {start.path}: its tokenizers and its best weights")
     translator = Translator(model=model, source_tokenizer=source, target_tokenizer=target, config=config, run=run.path)
     trainer = Trainer(
@@ -149,6 +167,7 @@ def make_trainer(
         resume=resume,
         processes=processes,
         guide=make_guide(config, shape),
+        judged_by=digests["valid"],
     )
     if resume:  # and its checkpoint has been found to fit
         processes.from_first(partial(go_on, run, values))
@@ -178,7 +197,7 @@ def check_settings(config: Config) -> EncoderDecoder:
     """Build all that the configuration names, without memory; UserError for what does not fit. The model's shape."""
     shape = check_sizes(config)
     build(config.optimizer, "optimizer", params=[torch.nn.Parameter(torch.zeros(1))])
-    build(config.schedule, "schedule")
+    check_schedule(config)
     check_tokenizer(config)
     make_guide(config, shape)
     if config.alignment.full_context and config.train.guided_alignment is None and config.start is None:
@@ -193,6 +212,16 @@ def check_settings(config: Config) -> EncoderDecoder:
     if config.train.compile and not all(isinstance(side, (TransformerEncoder, TransformerDecoder)) for side in sides):
         raise UserError("train.compile: the steps of a recurrent encoder or decoder are not compiled; leave it out")
     return shape
+
+
+def check_schedule(config: Config) -> None:
+    """Refuse one that comes to a learning rate of 0 before the training ends."""
+    updates = config.train.updates
+    if build(config.schedule, "schedule").factor(updates) == 0:
+        raise UserError(
+            f"train.updates is {updates}: the schedule's learning rate is 0 by then; give schedule.updates the same "
+            "number, or a schedule.floor"
+        )
 
 
 def check_likelihood(config: Config) -> None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from torch import nn
 
 from nmt.compose import read_values, write_config
 from nmt.config import Config, read_config
-from nmt.data.files import open_whole, write_atomically
+from nmt.data.files import locked, open_whole, sweep, write_atomically
 from nmt.data.tokenizer import Tokenizer
 from nmt.errors import UserError
 
@@ -59,11 +60,17 @@ class Run:
             raise UserError(f"{path}: this run has no model.safetensors: training stopped before the first validation")
         return run
 
+    def locked(self) -> AbstractContextManager[int]:
+        """Keep other trainings out."""
+        return locked(self.path, "nmt train")
+
     def refuse_if_trained(self, values: Mapping[str, Any]) -> None:
-        """UserError where a training has already left weights here, naming what would differ."""
+        """UserError where a training has already left weights here, naming what would differ, and where files that are
+        no run's would be written over."""
         if self.path.exists() and not self.path.is_dir():
             raise UserError(f"run={self.path}: this is a file, not a directory")
         if not (self.best.exists() or self.last.exists()):
+            self.refuse_if_strange()
             return
         changes = differences(read_values(self.config_file) if self.config_file.is_file() else {}, values)
         differing = f"it differs from this one in {changes}" if changes else "with the same configuration"
@@ -71,6 +78,26 @@ class Run:
             f"{self.path}: there is a trained run here ({differing}); go on with it by nmt train resume={self.path}, "
             "name another by run=PATH, or remove it"
         )
+
+    def refuse_if_strange(self) -> None:
+        """UserError where there is no configuration of ours beside what a run would write over."""
+        written = (self.config_file, self.metrics, self.evaluation, self.translation, self.alignment, self.board)
+        found = [path for path in (*written, *map(self.tokenizer_file, SIDES)) if path.exists()]
+        if not found:
+            return
+        try:
+            self.config()
+        except UserError as error:
+            name = found[0].relative_to(self.path)
+            raise UserError(
+                f"{self.path}: there is {name} here, and this is no run; name another by run=PATH"
+            ) from error
+
+    def sweep(self) -> None:
+        """Remove what writes that a kill cut off have left; only for the training that holds the run."""
+        files = (self.config_file, self.last, self.tokenizer_file("source"), self.alignment, self.translation)
+        for file in files:
+            sweep(file.parent)
 
     def write_config(self, values: dict[str, Any]) -> None:
         """Keep the configuration."""
@@ -81,8 +108,12 @@ class Run:
         return read_values(self.config_file)
 
     def config(self) -> Config:
-        """The configuration."""
-        return read_config(self.values())
+        """The configuration. UserError where the file has none, or one that is not whole."""
+        values = self.values()
+        try:
+            return read_config(values)
+        except UserError as error:
+            raise UserError(f"{self.config_file}: {error}") from error
 
     def languages(self) -> tuple[str, str]:
         """Which it translates from, and to."""

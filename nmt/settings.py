@@ -42,6 +42,7 @@ RESUMABLE = (
     "device",
     "threads",
 )
+LANGUAGES = ("data.source_language", "data.target_language")  # of the same data these are the same
 # What guided alignment trains, and must go on to train.
 GUIDED = ("alignment.layer", "alignment.head", "alignment.shift", "alignment.full_context")
 
@@ -88,6 +89,13 @@ def refer_again(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
             side[name] = new
 
 
+def refer_to_updates(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """Let a schedule that ends with the training do so still, as where a composed one refers to train.updates."""
+    ends = before["schedule"].get("updates")
+    if ends is not None and ends == before["train"]["updates"]:
+        after["schedule"]["updates"] = after["train"]["updates"]
+
+
 def section_of(override: str) -> str:
     """The section on which an override acts, by a key or by a group."""
     return re.split(r"[=.@/]", override.lstrip("+~"), maxsplit=1)[0]
@@ -101,6 +109,7 @@ def resumed_values(path: Path, overrides: Sequence[str]) -> dict[str, Any]:
     run = Run(path)
     if not run.config_file.is_file():
         raise UserError(f"resume={path}: this is no run, it has no config.yaml")
+    run.config()
     before = run.values() | {"run": str(path)}
     for override in overrides:
         key = override.partition("=")[0]
@@ -109,12 +118,14 @@ def resumed_values(path: Path, overrides: Sequence[str]) -> dict[str, Any]:
                 f"{override}: a training that goes on keeps its sections; change their keys, {key}.KEY=VALUE"
             )
     after = override_values(before, overrides)
+    if not any(override.startswith("schedule.updates=") for override in overrides):
+        refer_to_updates(before, after)
     read_config(after)
     guided = after["train"].get("guided_alignment") is not None
     for key in changed_keys(before, after):
         if guided and key in GUIDED:
             raise UserError(f"{key}: a guided training that goes on can't change it ({differences(before, after)})")
-        if not any(f"{key}.".startswith(f"{one}.") for one in RESUMABLE):
+        if key in LANGUAGES or not any(f"{key}.".startswith(f"{one}.") for one in RESUMABLE):
             changes = differences(before, after)
             raise UserError(f"{key}: a training that goes on can't change it ({changes}); {', '.join(RESUMABLE)} can")
     if before != after:

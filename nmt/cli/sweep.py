@@ -35,8 +35,8 @@ QUIET = ("hydra/hydra_logging=none", "hydra/job_logging=none", "hydra.output_sub
 def sweep(arguments: Sequence[str]) -> int:
     """The whole of `nmt train -m`; stdout gets a line for each training, its directory and its test BLEU."""
     from nmt.cli.train import split_flags, split_resume
-    from nmt.compare.comparison import locked
     from nmt.compose import search_path, write_config
+    from nmt.data.files import locked
     from nmt.progress import say
 
     flags, overrides = split_flags([argument for argument in arguments if argument not in FLAGS])

@@ -46,16 +46,18 @@ def run(arguments: argparse.Namespace) -> int:
         from nmt.cli.sweep import sweep
 
         return sweep(arguments.overrides)
-    flags, overrides = split_flags(arguments.overrides)
-    path, overrides = split_resume(overrides)
-    values = composed_values(overrides, flags.config_dir) if path is None else resumed_values(path, overrides)
-    config = read_config(values)
+    from nmt.train.torchrun import own_rank, restarts, told_once
+
+    with told_once():
+        flags, overrides = split_flags(arguments.overrides)
+        path, overrides = split_resume(overrides)
+        values = composed_values(overrides, flags.config_dir) if path is None else resumed_values(path, overrides)
+        config = read_config(values)
     if flags.print_config:
         print(write_config(values), end="")
         return 0
     from nmt.experiment import run_experiment
     from nmt.run import Run
-    from nmt.train.distributed import own_rank, restarts
 
     if path is None and restarts() and is_begun(Run(Path(config.run)), values):
         path, values = Path(config.run), resumed_values(Path(config.run), [])

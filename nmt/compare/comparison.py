@@ -12,17 +12,16 @@ in more than it says; a cell that was trained otherwise is refused by name.
 
 from __future__ import annotations
 
-import fcntl
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from nmt.compare.cells import Cell, check_key
 from nmt.config import Config, read_config
-from nmt.data.files import write_atomically
+from nmt.data.files import locked, write_atomically
 from nmt.data.parts import has_part
 from nmt.errors import UserError
 from nmt.experiment import check_settings
@@ -150,18 +149,6 @@ def trained_otherwise(run: Run, config: Config) -> str:
     """What a run's configuration has otherwise than this one, but for where it is trained; empty where nothing."""
     stored = asdict(run.config())  # with the defaults of keys that there were not when it was trained
     return differences(stored, {**asdict(config), **{key: stored[key] for key in ELSEWHERE}})
-
-
-@contextmanager
-def locked(folder: Path, command: str) -> Iterator[int]:
-    """Hold the folder, which is made; the lock's file descriptor. UserError where the same command holds it already."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise UserError(f"{folder}: another {command} is training here") from error
-        yield lock.fileno()
 
 
 def _check_corpus(config: Any) -> None:

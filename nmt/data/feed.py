@@ -9,7 +9,7 @@ trained on. Only where factors say how often pairs come, the numbers of their ro
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import count
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -22,6 +22,7 @@ from nmt.data.pairs import IdPair
 from nmt.data.pool import Pool, ahead, total, worker
 from nmt.data.sampling import Sampler
 from nmt.data.store import PairStore
+from nmt.errors import UserError
 
 Item = TypeVar("Item")
 ORDER, MEMBER, PLAN, PIECES = range(1, 5)  # what random numbers are drawn for
@@ -216,11 +217,7 @@ class StoreFeed:
         else:
             shares = [self.rows_of_member(member, factor, epoch) for member, factor in enumerate(self.factors)]
             parts, size = iter(shares), sum(map(len, shares))
-        order = unnamed(size, np.min_scalar_type(-len(self.store)))
-        begin = 0
-        for part in parts:
-            order[begin : begin + len(part)] = part
-            begin += len(part)
+        order = unnamed(parts, size, np.min_scalar_type(-len(self.store)))
         np.random.default_rng([self.seed, ORDER, epoch]).shuffle(order)
         return order
 
@@ -238,9 +235,22 @@ def blocks(count: int) -> Iterator[NDArray[Any]]:
         yield np.arange(begin, min(begin + BLOCK, count))
 
 
-def unnamed(count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """So many numbers in a file that has no name: the system may take their memory back."""
+def unnamed(parts: Iterable[NDArray[Any]], count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The parts one after another, `count` numbers, in a file that has no name: the system may take their memory back.
+
+    UserError where there is no room. Every byte is written before it is mapped: a page of a sparse file that finds the
+    disk full ends the program.
+    """
     if not count:
         return np.empty(0, dtype)
-    with tempfile.TemporaryFile(prefix="nmt-") as file:
-        return np.asarray(np.memmap(file, dtype, "w+", shape=(count,)))
+    try:
+        with tempfile.TemporaryFile(prefix="nmt-") as file:
+            for part in parts:
+                file.write(part.astype(dtype).data)
+            file.flush()
+            return np.asarray(np.memmap(file, dtype, "r+", shape=(count,)))
+    except OSError as error:
+        raise UserError(
+            f"{tempfile.gettempdir()}: no room for the order of an epoch, {count * dtype.itemsize:,} bytes "
+            f"({error.strerror}); name another folder by TMPDIR"
+        ) from error

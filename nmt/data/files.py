@@ -1,13 +1,14 @@
-"""Writing a file so that it is there whole or not at all."""
+"""Files that are there whole or not at all, and folders in which one program at a time writes."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import secrets
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,6 +16,8 @@ from nmt.errors import UserError
 
 OPEN = re.compile(r"/dev/(stdout|stderr)|(?:/dev/fd|/proc/self/fd)/(\d+)")
 DESCRIPTORS = {"stdout": 1, "stderr": 2}
+TEMPORARY = re.compile(r"\.[0-9a-f]{16}\.part|\.tmp\w{6}")  # what is written to first: by `open_whole`, by safetensors
+LOCK = ".lock"
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -74,6 +77,51 @@ def check_writable(path: Path) -> None:
         raise UserError(f"{path}: cannot be written: {folder} is not a directory")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UserError(f"{path}: cannot be written: nothing may be made in {folder}")
+
+
+@contextmanager
+def locked(folder: Path, command: str) -> Iterator[int]:
+    """Hold the folder, which is made if need be; the lock's file descriptor, by which a process that inherits it holds
+    the folder as well. UserError where the same command holds it already. What was made for this goes in the end.
+    """
+    made = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        lock = _lock(folder / LOCK)
+    except BlockingIOError as error:
+        raise UserError(f"{folder}: another {command} is training here") from error
+    try:
+        with lock:
+            yield lock.fileno()
+    finally:
+        with suppress(OSError), _lock(folder / LOCK):  # where nobody has inherited it
+            (folder / LOCK).unlink()
+            if made:
+                folder.rmdir()
+
+
+def _lock(path: Path) -> BinaryIO:
+    """The file, made and locked. BlockingIOError where it is locked already."""
+    while True:
+        file = path.open("wb")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            raise
+        except OSError:  # a file system without locks: nobody can be kept out
+            return file
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                return file
+        file.close()  # who held it has removed it meanwhile
+
+
+def sweep(folder: Path) -> None:
+    """Remove what writes that a kill cut off have left. Only for who alone writes into the folder."""
+    for path in folder.glob(".*"):
+        if TEMPORARY.fullmatch(path.name):
+            path.unlink()
 
 
 def _refuse_directory(path: Path) -> None:

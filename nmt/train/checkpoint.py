@@ -34,10 +34,12 @@ class Progress:
     update: of the last one made; passes: how often the data were read, fractions counted; validated: the update of the
     last validation; best: the best score; mark, worse: the score that patience counts from, and the validations since;
     bad: updates in a row that were skipped; skipped: all of those; tokens: target tokens of the others; seconds: of
-    training so far; corpus: what the feed is known by.
+    training so far; corpus: what the feed is known by; judged_by: what the validation data are (empty in checkpoints of
+    before this was written).
     """
 
     corpus: str
+    judged_by: str = ""
     update: int = 0
     passes: float = 0.0
     validated: int = 0

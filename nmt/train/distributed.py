@@ -24,6 +24,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from nmt.errors import UserError
+from nmt.train.torchrun import restarts, told_once
 
 Item = TypeVar("Item")
 BUCKET = 25 * 2**20  # bytes that are added up in one collective
@@ -77,6 +78,10 @@ class Processes:
         self.from_first(lambda: made.append(make()))
         return made[0] if self.is_first else make()
 
+    def end(self, error: Exception) -> BaseException:
+        """What to raise where every process ends for the same reason: the first alone tells it."""
+        return error if self.is_first else SystemExit(1)
+
     def largest(self, value: float) -> float:
         """Of all processes' values."""
         if self.size == 1:
@@ -118,16 +123,6 @@ def buckets(tensors: Sequence[Tensor]) -> Iterator[list[Tensor]]:
         yield bucket
 
 
-def restarts() -> int:
-    """How often torchrun has started this job anew, after one of its processes died."""
-    return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))
-
-
-def own_rank() -> int:
-    """This process's number, known before it has met the others."""
-    return int(os.environ.get("RANK", "0"))
-
-
 @contextmanager
 def joined(device: torch.device, accumulate: int) -> Iterator[Processes]:
     """Meet the other processes of this job, if torchrun started any. UserError where some would have nothing to do."""
@@ -135,11 +130,12 @@ def joined(device: torch.device, accumulate: int) -> Iterator[Processes]:
     if size == 1:
         yield Processes(device=device)
         return
-    if accumulate < size:
-        raise UserError(
-            f"train.accumulate is {accumulate} and {size} processes train: an update's batches are shared out, "
-            f"so it must be {size} or more, best a multiple"
-        )
+    with told_once():
+        if accumulate < size:
+            raise UserError(
+                f"train.accumulate is {accumulate} and {size} processes train: an update's batches are shared out, "
+                f"so it must be {size} or more, best a multiple"
+            )
     if device.type == "cuda":
         device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
         torch.cuda.set_device(device)

@@ -19,7 +19,6 @@ from nmt.errors import UserError
 from nmt.run import save_weights
 
 NAME = re.compile(r"update-(\d+)\.safetensors")
-TEMPORARY = re.compile(r"\.[0-9a-f]{16}\.part|\.tmp\w{6}")  # what nmt.data.files writes to first, and safetensors
 
 
 class KeptWeights(NamedTuple):
@@ -60,8 +59,7 @@ class Kept:
         save_weights(self.folder / f"update-{update}.safetensors", model, header)
 
     def prune(self) -> None:
-        """Remove what is neither among the newest nor the best, never the best one; and what killed writes left."""
-        sweep(self.folder)
+        """Remove what is neither among the newest nor the best, never the best one."""
         if self.is_off():
             return
         kept = list_kept(self.folder)
@@ -119,10 +117,3 @@ def read_header(path: Path, update: int) -> KeptWeights:
         return KeptWeights(path, update, header["metric"], float(header["score"]))
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         raise UserError(f"{path}: these are no weights that a training kept: {error}") from error
-
-
-def sweep(folder: Path) -> None:
-    """Remove the temporaries of writes that a kill cut off. Only for who alone writes into the folder."""
-    for path in folder.glob(".*"):
-        if TEMPORARY.fullmatch(path.name):
-            path.unlink()

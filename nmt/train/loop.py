@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, NoReturn
 
@@ -25,12 +26,12 @@ from nmt.train.ema import Ema
 from nmt.train.guided import Guide
 from nmt.train.interrupt import Interrupted, Interruption
 from nmt.train.kept import Kept
-from nmt.train.loss import LossSum
+from nmt.train.loss import MAX_LOSS, LossSum
 from nmt.train.metrics import Metrics, percent
 from nmt.train.schedule import Schedule
 from nmt.train.update import Updater
 
-MAX_LOSS = 700.0  # a token: e to this power is about the largest float, and no training comes back from there
+NAMED = 10  # pairs of a batch that are named to people
 HIGHER_IS_BETTER = {"loss": False, "perplexity": False, "bleu": True, "chrf": True}
 
 
@@ -72,9 +73,10 @@ class Trainer:
         resume: bool = False,
         processes: Processes | None = None,
         guide: Guide | None = None,
+        judged_by: str = "",
     ) -> None:
         """`processes`: those that train together, and share `feed`; None: this one alone. `guide`: what the pairs'
-        links supervise."""
+        links supervise. `judged_by`: what the data that `validate` scores on are known by."""
         self.processes = processes or Processes()
         self.updater = Updater(
             model=model,
@@ -101,10 +103,10 @@ class Trainer:
             higher_is_better=HIGHER_IS_BETTER[config.metric],
         )
         self.interruption = Interruption()
-        self.now = Progress(corpus=feed.fingerprint)
+        self.now = Progress(corpus=feed.fingerprint, judged_by=judged_by)
         self.tally = Tally(guided=guide is not None)
         if resume:
-            self.go_on()
+            self.processes.after_first(self.go_on)
         if self.processes.is_first:
             self.kept.forget_after(self.now.update)
         board = Board(run.board, after=self.now.update) if config.tensorboard and self.processes.is_first else None
@@ -122,13 +124,15 @@ class Trainer:
         checkpoint = read_checkpoint(self.run.last)
         if checkpoint.progress.corpus != self.now.corpus:
             raise UserError(f"{self.run.path}: the training data are not those that this run was trained on")
+        if checkpoint.progress.judged_by not in ("", self.now.judged_by):
+            raise UserError(f"{self.run.path}: the validation data are not those by which its best weights were chosen")
         if checkpoint.progress.best is not None and not self.run.best.is_file():
             raise UserError(f"{self.run.best} is missing: what comes now might never be better than it was")
         checkpoint.restore(self.model, self.optimizer, self.updater.scaler)
         if self.ema is not None:
             self.ema.restore(checkpoint.path, checkpoint.ema)
         self.feed.restore(checkpoint.feed)
-        self.now = checkpoint.progress
+        self.now = replace(checkpoint.progress, judged_by=self.now.judged_by)
         self.schedule.restore(checkpoint.header["schedule"])
         self.tally = Tally.of(checkpoint.header["tally"])
         say(f"going on after update {self.now.update}")
@@ -152,7 +156,8 @@ class Trainer:
         finally:
             self.metrics.close()
         if self.now.best is None:
-            raise Unsuccessful(f"no validation gave a finite {self.config.metric}: no best weights were saved")
+            reason = f"no validation gave a finite {self.config.metric}: no best weights were saved"
+            raise self.processes.end(Unsuccessful(reason))
 
     def run_updates(self, bar: Bar) -> None:
         """Update after update, with validations between, until there is a reason to stop."""
@@ -246,31 +251,36 @@ class Trainer:
         for group, peak in zip(self.optimizer.param_groups, self.peaks, strict=True):
             group["lr"] = peak * factor
         sums, norm = self.updater.gradients(portion, self.now.update)
-        if self.is_finite(sums, norm):
+        self.tally.updates += 1
+        if math.isfinite(norm) and sums.is_trainable:
+            self.now.bad = 0
             self.updater.step()
             if self.ema is not None:
                 self.ema.update()
             self.tally.add(sums, norm, portion)
             self.now.tokens += sums.tokens
+        else:
+            self.skip()
         self.updater.clear()
 
-    def is_finite(self, sums: LossSum, norm: float) -> bool:
-        """Whether the update may be made; after train.bad_steps in a row that may not, training has failed.
-
-        A finite loss with a perplexity beyond all floats is no better than nan: saturated gates stay finite for ever.
-        """
-        if math.isfinite(norm) and math.isfinite(sums.loss) and sums.nll < MAX_LOSS * sums.tokens:
-            self.now.bad = 0
-            return True
+    def skip(self) -> None:
+        """Leave out an update that can't be made; after train.bad_steps in a row, training has failed."""
         self.now.bad += 1
         self.now.skipped += 1
-        say(f"update {self.now.update}: loss, gradient or perplexity is not finite: skipped ({self.now.bad} in a row)")
+        where = f"update {self.now.update}, {self.spoilt()}"
+        say(f"{where}: loss, gradient or perplexity is not finite: skipped ({self.now.bad} in a row)")
         if self.now.bad >= self.config.bad_steps:
             kept = f"{self.run.best} is the last good one" if self.now.best is not None else "no weights were saved"
             if self.run.last.is_file():
                 kept += f"; {self.run.last} is the newest checkpoint"
-            raise Unsuccessful(f"training diverged: non-finite loss up to update {self.now.update}; {kept}")
-        return False
+            raise self.processes.end(Unsuccessful(f"training diverged: non-finite loss up to {where}; {kept}"))
+
+    def spoilt(self) -> str:
+        """For people: the batches for which an update can't be made; all of it where each loss can, but the gradient
+        can't."""
+        batches = sorted(self.processes.gather(self.updater.judged()))
+        found = [one for one in batches if not one[2]] or batches
+        return ", ".join(f"batch {number + 1} ({named_pairs(pairs)})" for number, pairs, _ in found)
 
     def log(self, bar: Bar) -> None:
         """Means since the last log, and what is left."""
@@ -326,6 +336,8 @@ class Trainer:
         """At the end: the mean of the newest kept weights is the run's, if validation finds none better."""
         paths = self.processes.from_first(partial(self.kept.newest, self.config.average))
         if len(paths) < 2:
+            if self.config.average:
+                say(f"train.average is {self.config.average}: too few weights are kept for a mean, {len(paths)}")
             return
         mean = self.processes.from_first(partial(average_weights, paths))
         value = float(getattr(self.check(weights_in_place(self.model, mean)), self.config.metric))
@@ -384,6 +396,13 @@ class Trainer:
         return {"update": self.now.update, "epoch": round(self.now.passes, 4), "seconds": round(seconds, 3)}
 
 
+def named_pairs(numbers: Sequence[int]) -> str:
+    """Some pairs of the training data, for people, who count from 1."""
+    shown = ", ".join(str(number + 1) for number in numbers[:NAMED])
+    more = f" and {len(numbers) - NAMED} more" if len(numbers) > NAMED else ""
+    return f"pairs {shown}{more} of train"
+
+
 def is_better(value: float, best: float | None, metric: str, by: float = 0.0) -> bool:
     """Whether a finite value beats the best so far by more than `by`; one that is not finite never does."""
     if not math.isfinite(value):
@@ -410,7 +429,8 @@ class Means(NamedTuple):
 class Tally:
     """Sums since it was made, from which a log line is made. guided: whether there is such a term.
 
-    waiting: seconds for data; positions, filled: see `Portion`.
+    waiting: seconds for data; updates: all, those that were skipped too; the rest is of the others. positions, filled:
+    see `Portion`. Where all were skipped, there are no means: they are nan.
     """
 
     SUMS = ("loss", "nll", "norm", "waiting", "tokens", "positions", "filled", "updates")  # of a checkpoint
@@ -438,7 +458,7 @@ class Tally:
         return {**own, **guided, "seconds": time.monotonic() - self.began}
 
     def add(self, sums: LossSum, norm: float, portion: Portion) -> None:
-        """One update."""
+        """One update that was made."""
         self.loss += float(sums.loss)
         self.nll += float(sums.nll)
         if self.guided is not None and sums.guided is not None:
@@ -447,7 +467,6 @@ class Tally:
         self.tokens += sums.tokens
         self.positions += portion.positions
         self.filled += portion.filled
-        self.updates += 1
 
     def leave_out(self, seconds: float) -> None:
         """Time that was not training."""
@@ -456,14 +475,14 @@ class Tally:
     def means(self) -> Means:
         """As they stand now."""
         seconds = max(time.monotonic() - self.began, 1e-9)
-        tokens = max(self.tokens, 1)
+        tokens = self.tokens or math.nan
         return Means(
             self.loss / tokens,
             self.nll / tokens,
-            self.norm,
+            self.norm if self.tokens else math.nan,
             self.tokens / seconds,
             seconds / max(self.updates, 1),
-            1 - self.filled / self.positions if self.positions else 0.0,
+            1 - self.filled / (self.positions or math.nan),
             self.waiting / seconds,
             None if self.guided is None else self.guided / tokens,
         )

@@ -11,6 +11,7 @@ components, V vocabulary.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -26,6 +27,8 @@ from nmt.model.precision import full_precision, product_dtype
 from nmt.train.guided import Guide, link_cross_entropy
 from nmt.train.r_drop import PairLoss, paired, twice
 
+MAX_LOSS = 700.0  # a token: e to this power is about the largest float, and no training comes back from there
+
 
 class LossSum(NamedTuple):
     """Sums over target tokens (EOS counted): `loss` is what training minimises, with a gradient; nll is -ln p(y);
@@ -35,6 +38,12 @@ class LossSum(NamedTuple):
     nll: Tensor
     tokens: int
     guided: Tensor | None = None
+
+    @property
+    def is_trainable(self) -> bool:
+        """Whether the loss is finite, and the perplexity too: saturated gates stay finite for ever, and a perplexity
+        beyond all floats is no better than nan."""
+        return math.isfinite(self.loss) and float(self.nll) < MAX_LOSS * self.tokens
 
 
 class Judged(NamedTuple):

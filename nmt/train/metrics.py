@@ -6,17 +6,19 @@ links' cross-entropy, before its weight), and `learning_rate`, `gradient_norm` (
 `tokens_per_second` (target tokens, EOS counted, no padding; validation time left out), `padding` (the share of source
 and target positions that hold no token), `waiting` (the share of that time that training waited for its data).
 `valid` events have `loss` (-ln p per target token, without smoothing), `perplexity`, `tokens`, `bleu`, `chrf`,
-`signature`, `better`. A number that is not finite is null.
+`signature`, `better`. A number that is not finite is null, and so are the means where all updates were skipped.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
 from nmt.data.files import write_atomically
+from nmt.errors import UserError
 from nmt.train.board import Board
 
 
@@ -43,15 +45,19 @@ class Metrics:
             for key, value in values.items()
         }
         if self.file is not None:
-            self.file.write(json.dumps(known, ensure_ascii=False, allow_nan=False) + "\n")
-            self.file.flush()
+            try:
+                self.file.write(json.dumps(known, ensure_ascii=False, allow_nan=False) + "\n")
+                self.file.flush()
+            except OSError as error:
+                raise UserError(f"{self.file.name}: cannot be written: {error.strerror}") from error
         if self.board is not None:
             self.board.event(known)
 
     def close(self) -> None:
         """No more events."""
         if self.file is not None:
-            self.file.close()
+            with suppress(OSError):  # what could not be written has been told
+                self.file.close()
         if self.board is not None:
             self.board.close()
 
@@ -63,10 +69,14 @@ def percent(share: float) -> str:
 
 def events_up_to(path: Path, update: int, validated: bool) -> bytes:
     """The whole lines of metrics.jsonl whose events are not later than the update, or than its validation; a line that
-    a kill cut short has no end."""
+    a kill cut short has no end. UserError for a line that is no event."""
     kept = []
-    for line in path.read_bytes().split(b"\n")[:-1]:
-        event = json.loads(line)
-        if event["update"] < update or (event["update"] == update and (validated or event["event"] != "valid")):
+    for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], start=1):
+        try:
+            event = json.loads(line)
+            when, is_valid = int(event["update"]), event["event"] == "valid"
+        except (ValueError, KeyError, TypeError) as error:
+            raise UserError(f"{path}, line {number}: this is no event of a training") from error
+        if when < update or (when == update and (validated or not is_valid)):
             kept.append(line + b"\n")
     return b"".join(kept)

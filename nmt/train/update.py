@@ -54,6 +54,7 @@ class Updater:
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self.device = next(model.parameters()).device
         self.dtype = getattr(torch, config.precision)
+        self.losses: list[tuple[int, Sequence[IdPair], LossSum]] = []
         self.scaler = torch.amp.GradScaler(
             self.device.type, init_scale=FIRST_SCALE, enabled=self.dtype == torch.float16
         )
@@ -63,13 +64,22 @@ class Updater:
         summed loss of all, and the gradient's norm before clipping. `update`: its number in training."""
         self.model.train()
         sums = torch.zeros(2 if self.guide is None else 3, dtype=torch.float64, device=self.device)
+        self.losses = []
         for number, pairs in portion.batches:
             seed_generators(self.seed, update, number)
-            self.add(pairs, portion.tokens, sums)
+            own = torch.zeros_like(sums)
+            self.add(pairs, portion.tokens, own)
+            self.losses.append((number, pairs, LossSum(own[0], own[1], sum(len(pair.target) + 1 for pair in pairs))))
+            sums += own
         self.add_up(sums)
         self.scaler.unscale_(self.optimizer)
         norm = torch.nn.utils.clip_grad_norm_(self.parameters, self.config.clip_norm or math.inf)
         return LossSum(sums[0], sums[1], portion.tokens, None if self.guide is None else sums[2]), float(norm)
+
+    def judged(self) -> list[tuple[int, list[int], bool]]:
+        """The own batches of the last update: its number in the update, its pairs' in the corpus, and whether its loss
+        can be trained on."""
+        return [(number, [pair.index for pair in pairs], loss.is_trainable) for number, pairs, loss in self.losses]
 
     def step(self) -> None:
         """The optimizer's, on the gradients that were left."""

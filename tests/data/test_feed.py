@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 from nmt.data.feed import Portion, StoreFeed
 from nmt.data.pairs import IdPair, TextPair
 from nmt.data.sampling import Sampler
+from nmt.errors import UserError
 from nmt.train.distributed import Processes
 from tests.laws.models import ToyStore
 
@@ -251,3 +254,19 @@ def test_an_epoch_without_pairs_has_no_update() -> None:
     of = feed(3, factors=(0.5, 0.0, 0.0))
     assert [rows([portion]) for portion in first(of, 5)] == [[0]] * 5
     assert of.passes == pytest.approx(10, abs=1)
+
+
+def test_an_order_that_finds_no_room_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sparse file would end the program when its pages are first touched."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, limits[1]))
+    try:
+        with pytest.raises(
+            UserError, match=r"no room for the order of an epoch, 50 bytes \(File too large\); .*TMPDIR"
+        ):
+            feed().order(0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert sorted(feed().order(0)) == list(range(50))

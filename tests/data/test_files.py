@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -61,3 +65,75 @@ def test_what_is_open_is_written_from_where_it_stands(tmp_path: Path) -> None:
         with file.open("ab") as stream:
             subprocess.run([sys.executable, "-c", script.format(path)], stdout=stream, check=True)
     assert file.read_bytes() == b"before\n" + b"said\nx\n" * 3
+
+
+def test_a_folder_is_held_by_one(tmp_path: Path) -> None:
+    """Whether it was there or was made; nothing is left of the lock, nor of a folder that has come to hold nothing."""
+    folder = tmp_path / "a" / "b"
+    for _ in range(2):
+        with files.locked(folder, "nmt train"):
+            assert folder.is_dir()
+            with (
+                pytest.raises(UserError, match=r"b: another nmt train is training here"),
+                files.locked(folder, "nmt train"),
+            ):
+                pass
+        assert not folder.exists()
+    with files.locked(folder, "nmt train"):
+        (folder / "work").touch()
+    with files.locked(folder, "nmt train"):
+        pass
+    assert [path.name for path in folder.iterdir()] == ["work"]
+
+
+HOLDER = """
+import subprocess, sys, time
+from pathlib import Path
+from nmt.data.files import locked
+with locked(Path(sys.argv[1]), "it") as lock:
+    print(subprocess.Popen(["sleep", "60"], pass_fds=[lock], stdout=subprocess.DEVNULL).pid, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_what_holds_a_folder_is_a_living_process(tmp_path: Path) -> None:
+    """A killed one, whose lock stays, keeps nobody out; one that has inherited the lock does."""
+    with subprocess.Popen([sys.executable, "-c", HOLDER, tmp_path], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        heir = int(holder.stdout.readline())
+        holder.kill()
+    with pytest.raises(UserError, match="another it is training here"), files.locked(tmp_path, "it"):
+        pass
+    os.kill(heir, signal.SIGKILL)
+    assert (tmp_path / files.LOCK).exists()
+    for _ in range(100):  # it takes the system a moment
+        with contextlib.suppress(UserError), files.locked(tmp_path, "it"):
+            break
+        time.sleep(0.02)
+    assert not (tmp_path / files.LOCK).exists()
+
+
+def test_a_lock_that_was_removed_meanwhile_holds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who opened the file just before its holder removed it has to make another."""
+    own, calls = files.fcntl.flock, []
+
+    def late(*given: object) -> None:
+        own(*given)  # type: ignore[arg-type]
+        calls.append(given)
+        if len(calls) == 1:
+            (tmp_path / ".lock").unlink()
+
+    monkeypatch.setattr(files.fcntl, "flock", late)
+    with files.locked(tmp_path, "it"):
+        assert (tmp_path / ".lock").exists()
+        with pytest.raises(UserError, match="another it"), files.locked(tmp_path, "it"):
+            pass
+
+
+def test_a_file_system_without_locks_keeps_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unsupported(*_: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(files.fcntl, "flock", unsupported)
+    with files.locked(tmp_path, "it"), files.locked(tmp_path, "it"):
+        pass

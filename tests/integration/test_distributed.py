@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from nmt.cli.train import is_begun
+from nmt.errors import UserError
 from nmt.run import Run
+from nmt.train import torchrun as torchrun_environment
 from tests.integration.test_resume import SETTINGS, told, whole
 from tests.integration.test_train import environment
 from tests.integration.toy import SHORT, data, read, train
@@ -79,6 +81,46 @@ def test_a_mistake_is_told_once(mistake: list[str], line: str, toy: Path, tmp_pa
     assert job.returncode != 0
     assert len(re.findall(f"^{line}$", err, re.M)) == err.count("nmt: error") == 1, err
     assert "[rank" not in err, "a traceback of a process of ours"
+
+
+@pytest.mark.parametrize(
+    ("mistake", "line"),
+    [
+        (["train.accumulate=1"], r"nmt: error: train\.accumulate is 1 and 2 processes train.*"),
+        (["train.updatess=1"], r"nmt: error: .*updatess.*"),
+    ],
+)
+def test_a_mistake_before_they_meet_is_told_once(mistake: list[str], line: str, toy: Path, tmp_path: Path) -> None:
+    job = started(toy, tmp_path / "run", *mistake)
+    _, err = job.communicate(timeout=300)
+    assert job.returncode != 0
+    assert len(re.findall(f"^{line}$", err, re.M)) == err.count("nmt: error") == 1, err
+
+
+def test_a_run_that_is_there_is_told_once(whole: Path, toy: Path) -> None:
+    job = started(toy, whole)
+    _, err = job.communicate(timeout=300)
+    assert job.returncode != 0
+    assert err.count("there is a trained run here") == err.count("nmt: error") == 1, err
+
+
+def test_divergence_is_told_once(toy: Path, tmp_path: Path) -> None:
+    """With the batches of both processes; a window of skipped updates has no loss."""
+    fatal = ("optimizer=sgd", "optimizer.lr=1e30", "train.clip_norm=0", "schedule.warmup=0", "train.bad_steps=3")
+    job = started(toy, tmp_path / "run", *fatal, "train.updates=50")
+    _, err = job.communicate(timeout=300)
+    assert job.returncode != 0
+    assert err.count("nmt: error") == err.count("training diverged") == 1, err
+    assert re.search(r"up to update \d+, batch 1 \(pairs .*\), batch 2 \(pairs .* more of train\);", err), err
+    assert told(tmp_path / "run")[-1]["loss"] is None
+
+
+def test_a_mistake_of_one_process_alone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """torchrun has not ended it, for the first has none."""
+    monkeypatch.setattr(torchrun_environment, "PATIENCE", 0.0)
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    with pytest.raises(UserError, match="mine"), torchrun_environment.told_once():
+        raise UserError("mine")
 
 
 def test_a_process_that_dies_is_started_again(toy: Path, tmp_path: Path) -> None:

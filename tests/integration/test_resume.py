@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,6 +26,8 @@ SETTINGS = (
     "train.valid_every=5",
     "train.accumulate=2",
 )
+
+PARTS = ("train", "valid", "test")
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +76,6 @@ def test_a_process_that_was_stopped_goes_on(number: int, code: int, whole: Path,
 
 def test_more_updates(whole: Path, tmp_path: Path) -> None:
     """D12: what changes is told, and the run remembers it."""
-    import shutil
-
     run = shutil.copytree(whole, tmp_path / "run")
     done = nmt("train", f"resume={run}", "train.updates=14")
     assert done.code == 0, done.err
@@ -93,6 +94,7 @@ def test_more_updates(whole: Path, tmp_path: Path) -> None:
         ("train.updatess=3", "train.updatess"),
         ("data=jsonl", "data=jsonl: a training that goes on keeps its sections; change their keys, data.KEY=VALUE"),
         ("seed=2", "seed: a training that goes on can't change it"),
+        ("data.source_language=de", "data.source_language: a training that goes on can't change it"),
     ],
 )
 def test_what_cannot_change(whole: Path, override: str, words: str) -> None:
@@ -108,8 +110,6 @@ def test_nothing_to_go_on_from(tmp_path: Path) -> None:
 
 def test_other_data(whole: Path, toy: Path, tmp_path: Path) -> None:
     """The pairs themselves are checked, wherever they now lie."""
-    import shutil
-
     moved = shutil.copytree(toy, tmp_path / "moved")
     (moved / "rev.train.trg").write_bytes((toy / "mono.train.trg").read_bytes())
     run = shutil.copytree(whole, tmp_path / "run")
@@ -123,8 +123,6 @@ def test_other_data(whole: Path, toy: Path, tmp_path: Path) -> None:
 
 def test_without_the_best_weights(whole: Path, tmp_path: Path) -> None:
     """It is told at once, and not after a training that was never better."""
-    import shutil
-
     run = shutil.copytree(whole, tmp_path / "run")
     (run / "model.safetensors").unlink()
     done = nmt("train", f"resume={run}", "train.updates=100000")
@@ -134,8 +132,6 @@ def test_without_the_best_weights(whole: Path, tmp_path: Path) -> None:
 
 def test_what_is_finished_no_more_has_no_scores(whole: Path, tmp_path: Path) -> None:
     """So that a sweep does not take it for finished, however it ends; and metrics that somebody removed end nothing."""
-    import shutil
-
     run = shutil.copytree(whole, tmp_path / "run")
     (run / "metrics.jsonl").unlink()
     (run / "evaluation.json").write_text("{}")
@@ -151,3 +147,83 @@ def test_time_passes_between(whole: Path) -> None:
     seconds = [json.loads(line)["seconds"] for line in read(whole / "metrics.jsonl")]
     assert seconds == sorted(seconds)
     assert seconds[-1] < time.monotonic()
+
+
+def test_a_schedule_that_ends_with_the_training_still_does(whole: Path, tmp_path: Path) -> None:
+    """Or the updates that are asked for would have a rate of 0, which is refused where it is asked for."""
+    run = tmp_path / "run"
+    few = ("schedule=cosine", "train.updates=3", "train.log_every=1")
+    values = Run(whole).config().data
+    parts = [f"data.{part}.{side}={getattr(values, part)[side]}" for part in PARTS for side in ("source", "target")]
+    train(run, "data.source_language=src", "data.target_language=trg", "data.root=x", *parts, *SETTINGS, *few)
+    done = nmt("train", f"resume={run}", "train.updates=5", "schedule.updates=3")
+    assert (done.code, done.out) == (2, "")
+    assert "train.updates is 5: the schedule's learning rate is 0 by then; give schedule.updates" in done.err
+    done = nmt("train", f"resume={run}", "train.updates=5")
+    assert done.code == 0, done.err
+    assert "changed: schedule.updates 3 -> 5, train.updates 3 -> 5" in done.err
+    rates = [event["learning_rate"] for event in told(run) if event["event"] == "train"]
+    assert min(rates) > 0
+
+
+def test_other_validation_data(whole: Path, toy: Path, tmp_path: Path) -> None:
+    """The best so far was best by the old."""
+    run = shutil.copytree(whole, tmp_path / "run")
+    done = nmt(
+        "train", f"resume={run}", f"data.valid.source={toy}/rev.test.src", f"data.valid.target={toy}/rev.test.trg"
+    )
+    assert (done.code, done.out) == (2, "")
+    assert "the validation data are not those by which its best weights were chosen" in done.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("content", ["", "run: x\n", "[]", "data: {"])
+def test_a_configuration_that_is_cut_off_is_named(whole: Path, tmp_path: Path, content: str) -> None:
+    run = shutil.copytree(whole, tmp_path / "run")
+    (run / "config.yaml").write_text(content, encoding="utf-8")
+    assert refused(nmt("train", f"resume={run}"), f"{run}/config.yaml: ")
+
+
+def test_one_training_at_a_time(whole: Path, toy: Path, tmp_path: Path) -> None:
+    """Two would mix their checkpoints and metrics; whoever comes second is told, and has changed nothing."""
+    run = shutil.copytree(whole, tmp_path / "run")
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    with Run(run).locked():
+        assert refused(nmt("train", f"resume={run}"), f"{run}: another nmt train is training here")
+    new = tmp_path / "new"
+    with Run(new).locked():
+        again = nmt("train", *SHORT, *data(toy, "rev", "train"), *SETTINGS, f"run={new}")
+        assert refused(again, f"{new}: another nmt train is training here")
+    assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+    assert not new.exists()
+    assert not (whole / ".lock").exists(), "a training that has ended holds nothing"
+
+
+def test_what_killed_writes_left_goes(whole: Path, tmp_path: Path) -> None:
+    """In every folder of the run; whatever else has a dot before its name is not ours."""
+    run = shutil.copytree(whole, tmp_path / "run")
+    folders = [run, *(run / name for name in ("tokenizer", "checkpoints", "alignments", "translations"))]
+    left = [folder / name for folder in folders for name in (f".{'0a' * 8}.part", ".tmpFxrxRi")]
+    own = [folder / ".mine" for folder in folders]
+    for path in (*left, *own):
+        path.write_bytes(b"half")
+    done = nmt("train", f"resume={run}")
+    assert done.code == 0, done.err
+    assert not any(path.exists() for path in left)
+    assert all(path.exists() for path in own)
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "metrics.jsonl", "tokenizer/source.model", "evaluation.json"])
+def test_files_that_are_no_runs_are_not_written_over(toy: Path, tmp_path: Path, name: str) -> None:
+    """`run=.` in the folder of another program."""
+    path = tmp_path / "mine" / name
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"all: of it\n")
+    done = nmt("train", *SHORT, *data(toy, "rev", "train"), *SETTINGS, f"run={tmp_path / 'mine'}")
+    assert refused(done, f"there is {name} here, and this is no run; name another by run=PATH")
+    assert [one for one in (tmp_path / "mine").rglob("*") if one.is_file()] == [path]
+
+
+def test_a_mistake_leaves_no_run(toy: Path, tmp_path: Path) -> None:
+    done = nmt("train", *SHORT, *data(toy, "rev", "train"), "data.train.source=none", f"run={tmp_path / 'a' / 'run'}")
+    assert done.code == 2
+    assert not (tmp_path / "a" / "run").exists()

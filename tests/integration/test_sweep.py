@@ -16,8 +16,8 @@ from yaml import safe_load_all
 import nmt.experiment
 from nmt.cli.job import KEY, Job, PassedOn
 from nmt.cli.sweep import combinations, compose_all
-from nmt.compare.comparison import locked
 from nmt.compose import read_values
+from nmt.data.files import locked
 from nmt.train.loop import Trainer
 from tests.integration.toy import RECURRENT, SHORT, Done, data, read, refused, write, write_corpora
 from tests.integration.toy import nmt as command

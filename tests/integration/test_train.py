@@ -219,8 +219,11 @@ def test_a_second_training_is_refused_and_says_what_differs(early: Path, toy: Pa
 def test_a_place_without_weights_is_used_again(toy: Path, tmp_path: Path) -> None:
     """C09: what was stopped before its first weights is in nobody's way."""
     run = tmp_path / "run"
+    begun = nmt(
+        "train", *SHORT, *data(toy, "rev", "train"), *RECURRENT, *BRIEF, f"run={run}", "seed=7", "--print-config"
+    )
     run.mkdir()
-    (run / "config.yaml").write_text("seed: 7\n")
+    write(run / "config.yaml", *begun.lines)
     train(run, *data(toy, "rev", "train"), *RECURRENT, *BRIEF)
     assert "seed: 1" in (run / "config.yaml").read_text()
 

@@ -13,10 +13,10 @@ from safetensors.torch import load_file, save_file
 
 from nmt.compose import compose_values
 from nmt.config import read_config
-from nmt.data.files import open_whole
+from nmt.data.files import open_whole, sweep
 from nmt.errors import UserError
 from nmt.run import named_tensors
-from nmt.train.kept import Kept, best_of, list_kept, sweep
+from nmt.train.kept import Kept, best_of, list_kept
 from tests.laws.models import CORPUS, build_model
 
 SMALL = torch.nn.Linear(2, 3)
@@ -134,7 +134,7 @@ def test_leftovers_are_ignored_and_swept(tmp_path: Path) -> None:
     for path in others:
         path.write_bytes(b"")
     assert updates(tmp_path) == [50]
-    kept.prune()
+    sweep(tmp_path)
     assert not (tmp_path / leftover).exists()
     assert all(path.exists() for path in others), "only ours are removed"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -21,10 +22,12 @@ from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.run import Run, load_weights
 from nmt.search.greedy import greedy_search
 from nmt.search.penalty import NoPenalty
+from nmt.train import update
 from nmt.train.checkpoint import read_checkpoint
 from nmt.train.distributed import Processes
 from nmt.train.guided import Guide
-from nmt.train.loop import Trainer, Validation, is_better
+from nmt.train.loop import Trainer, Validation, is_better, named_pairs
+from nmt.train.loss import LossSum
 from nmt.train.perplexity import token_loss
 from nmt.train.schedule import InverseSquareRoot, Plateau
 from tests.laws.models import ToyStore, build_model, toy_store
@@ -285,8 +288,9 @@ def test_divergence_is_told_and_the_best_stays(tmp_path: Path, capsys: pytest.Ca
     loop = trainer(
         tmp_path, model=model, store=store, validate=validate, schedule=Explodes(), valid_every=5, updates=40
     )
+    where = r"update \d+, batch 1 \(pairs [\d, ]+ of train\)"
     with pytest.raises(
-        Unsuccessful, match=r"non-finite loss up to update \d+; .*model.safetensors is the last good one"
+        Unsuccessful, match=f"non-finite loss up to {where}; .*model.safetensors is the last good one; .*last"
     ):
         loop.train()
     assert 15 <= loop.now.update <= 20
@@ -313,6 +317,73 @@ def test_a_bad_update_is_skipped_and_the_count_starts_anew(tmp_path: Path, monke
     trainer(tmp_path, model=model, bad_steps=2).train()
     moved = [not torch.equal(one, other) for one, other in zip(seen, [*seen[1:], weights(model)], strict=True)]
     assert moved == [True, False, True, False, True, True]
+
+
+def test_the_batch_that_spoils_an_update_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the update's two, the one with the tenth pair, whose loss is not finite; of a bad gradient alone both."""
+    own = update.batch_loss
+
+    def spoilt(network: Any, batch: Any, **given: Any) -> LossSum:
+        sums = own(network, batch, **given)
+        return sums._replace(loss=sums.loss * (math.nan if 9 in batch.index else 1.0))
+
+    monkeypatch.setattr(update, "batch_loss", spoilt)
+    trainer(tmp_path / "loss", updates=2, accumulate=2).train()
+    told = re.findall(r"update (\d), batch (\d) \(pairs (.*) of train\): loss, grad", capsys.readouterr().err)
+    assert [number for number, _, _ in told] == ["1", "2"]
+    assert all("10" in pairs.split(", ") for _, _, pairs in told), told
+
+    monkeypatch.setattr(update, "batch_loss", own)
+    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", lambda *_: torch.tensor(math.inf))
+    trainer(tmp_path / "gradient", updates=1, accumulate=2).train()
+    assert re.search(r"update 1, batch 1 \(.*\), batch 2 \(.*\): loss, gradient", capsys.readouterr().err)
+
+
+def test_a_few_of_many_pairs_are_named() -> None:
+    assert named_pairs([4, 2, 10]) == "pairs 5, 3, 11 of train"
+    assert named_pairs(range(13)) == "pairs 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 3 more of train"
+
+
+def test_where_all_updates_were_skipped_there_are_no_means(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And no zeros that look like a perfect model; null is what JSON has."""
+    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", lambda *_: torch.tensor(math.nan))
+    trainer(tmp_path, updates=4, log_every=2).train()
+    for event in events(tmp_path, "train"):
+        assert [event[name] for name in ("loss", "nll", "gradient_norm", "padding")] == [None] * 4
+        assert event["tokens_per_second"] == 0
+
+
+def test_a_mean_that_cannot_be_made_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trainer(tmp_path / "one", keep_last=3, average=3).train()
+    assert "train.average is 3: too few weights are kept for a mean, 1" in capsys.readouterr().err
+    trainer(tmp_path / "none").train()
+    assert "average" not in capsys.readouterr().err
+
+
+class Pretended(Processes):
+    """One of two, whose other does nothing."""
+
+    def from_first(self, make: Callable[[], Any]) -> Any:
+        return make()
+
+    def largest(self, value: float) -> float:
+        return value
+
+
+def test_several_processes_save_before_they_validate(tmp_path: Path) -> None:
+    """They can't be broken off together, and are killed when they take long."""
+    saved: list[int] = []
+
+    def validate() -> Validation:
+        saved.append(read_checkpoint(Run(tmp_path).last).progress.update)
+        return scored(1.0)
+
+    loop = trainer(tmp_path, validate=validate, valid_every=2)
+    loop.processes = Pretended(0, 2)
+    loop.train()
+    assert saved == [2, 4, 6]
 
 
 def test_no_finite_validation_is_no_success(tmp_path: Path) -> None:

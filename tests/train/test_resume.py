@@ -49,6 +49,7 @@ def make(
     validate: Callable[[Trainer], Validation] | None = None,
     store: ToyStore | None = None,
     feed: Callable[[ToyStore, TrainConfig], Feed] = feed_of,
+    judged_by: str = "",
     **changed: Any,
 ) -> Trainer:
     """Validation scores are a function of the weights; the plateau cuts the rate by them."""
@@ -82,6 +83,7 @@ def make(
         run=Run(folder),
         seed=5,
         resume=resume,
+        judged_by=judged_by,
     )
     return trainer
 
@@ -364,3 +366,14 @@ def test_no_checkpoint(tmp_path: Path, content: bytes) -> None:
 def test_a_pure_schedule_has_no_state() -> None:
     schedule = InverseSquareRoot(warmup=3)
     assert schedule.state() == {}
+
+
+def test_other_validation_data_are_refused(tmp_path: Path) -> None:
+    """What was best by other sentences is no mark; a checkpoint that does not know them passes, and then knows."""
+    make(tmp_path, updates=4, judged_by="these").train()
+    with pytest.raises(UserError, match="the validation data are not those by which its best weights were chosen"):
+        make(tmp_path, resume=True, judged_by="those")
+    make(tmp_path, updates=8, resume=True, judged_by="these").train()
+    make(tmp_path / "old", updates=4).train()
+    make(tmp_path / "old", updates=8, resume=True, judged_by="these").train()
+    assert read_checkpoint(Run(tmp_path / "old").last).progress.judged_by == "these"
