@@ -18,6 +18,7 @@ from nmt.train import torchrun as torchrun_environment
 from tests.integration.test_resume import SETTINGS, told, whole
 from tests.integration.test_train import environment
 from tests.integration.toy import SHORT, data, read, train
+from tests.train.test_distributed import run as run_torchrun
 from tests.train.test_distributed import torchrun
 
 __all__ = ["whole"]  # a fixture
@@ -102,6 +103,12 @@ def test_a_run_that_is_there_is_told_once(whole: Path, toy: Path) -> None:
     _, err = job.communicate(timeout=300)
     assert job.returncode != 0
     assert err.count("there is a trained run here") == err.count("nmt: error") == 1, err
+
+
+def test_a_checkpoint_that_does_not_fit_is_told_once(whole: Path, toy: Path) -> None:
+    others = [f"data.valid.{side}={toy}/rev.test.{suffix}" for side, suffix in (("source", "src"), ("target", "trg"))]
+    done = run_torchrun(torchrun(2, "-m", "nmt.cli.train", f"resume={whole}", *others), code=1)
+    assert done.stderr.count("the validation data are not those") == done.stderr.count("nmt: error") == 1, done.stderr
 
 
 def test_divergence_is_told_once(toy: Path, tmp_path: Path) -> None:

@@ -347,9 +347,11 @@ def test_a_few_of_many_pairs_are_named() -> None:
 
 
 def test_where_all_updates_were_skipped_there_are_no_means(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And no zeros that look like a perfect model; null is what JSON has."""
+    """And no zeros that look like a perfect model; null is what JSON has. What an update takes is still known."""
     monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", lambda *_: torch.tensor(math.nan))
-    trainer(tmp_path, updates=4, log_every=2).train()
+    loop = trainer(tmp_path, updates=5, log_every=2)
+    loop.train()
+    assert loop.tally.updates == 1
     for event in events(tmp_path, "train"):
         assert [event[name] for name in ("loss", "nll", "gradient_norm", "padding")] == [None] * 4
         assert event["tokens_per_second"] == 0
