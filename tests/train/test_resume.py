@@ -219,45 +219,6 @@ def test_handlers_are_given_back(tmp_path: Path) -> None:
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 
-def train_slowly(folder: Path) -> None:
-    """From where it stands, with a checkpoint after every update: most kills come while something is written."""
-    trainer = make(folder, resume=Run(folder).last.exists(), save_every=1)
-    make_update = trainer.make_update
-
-    def slow(portion: Portion) -> None:
-        time.sleep(0.01)
-        make_update(portion)
-
-    trainer.make_update = slow  # type: ignore[method-assign]
-    trainer.train()
-
-
-def test_killed_at_any_moment(tmp_path: Path) -> None:
-    """E01: 30 times, checkpoints after every update: what is there is whole, and the end is that of no kill at all."""
-    whole = make(tmp_path / "whole")
-    whole.train()
-    generator = random.Random(7)
-    kills = 0
-    while kills < 30:
-        child = os.fork()
-        if not child:
-            try:
-                train_slowly(tmp_path / "killed")
-            finally:
-                os._exit(0)
-        time.sleep(generator.uniform(0.05, 0.4))
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        kills += 1
-        if Run(tmp_path / "killed").last.exists():
-            read_checkpoint(Run(tmp_path / "killed").last)
-    survivor = make(tmp_path / "killed", resume=Run(tmp_path / "killed").last.exists(), save_every=1)
-    survivor.train()
-    for one, other in zip(survivor.model.parameters(), whole.model.parameters(), strict=True):
-        assert torch.equal(one, other)
-    assert events(tmp_path / "killed") == events(tmp_path / "whole")
-
-
 def test_killed_with_the_first_weights_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A training goes on from the moment before, and comes out the same."""
     whole = make(tmp_path / "whole")
