@@ -63,7 +63,7 @@ from nmt.train.loss import MAX_LOSS
 from nmt.train.memory import settle_memory
 from nmt.train.perplexity import token_loss
 from nmt.train.summary import summary
-from nmt.train.torchrun import told_once
+from nmt.train.torchrun import may_restart, told_once
 from nmt.translator import Translator, choose_device, load
 
 SAMPLES = 2  # validation sentences shown to people
@@ -72,8 +72,9 @@ SAMPLES = 2  # validation sentences shown to people
 def run_experiment(values: dict[str, Any], config: Config, resume: bool = False) -> Scores | None:
     """The whole of `nmt train`: `config` is `values` checked; impossible sizes are refused before any data is read.
 
-    resume: go on from the checkpoint of the run that is there, with its tokenizers; start is for new trainings.
-    Returns the test scores of the best weights, None where there is no test set.
+    resume: go on from the checkpoint of the run that is there, with its tokenizers, as a job that torchrun may start
+    anew does without being told; start is for new trainings. Returns the test scores of the best weights, None where
+    there is no test set.
     """
     with told_once():
         model_shape = check_settings(config)
@@ -83,7 +84,7 @@ def run_experiment(values: dict[str, Any], config: Config, resume: bool = False)
         with joined(device, config.train.accumulate) as processes:
             if not processes.is_first:
                 keep_silent()
-            processes.from_first(partial(hold, values, config, run, resume, held))
+            resume = processes.from_first(partial(hold, values, config, run, resume, held))
             digests = processes.from_first(partial(check_data, config))
             if config.threads:
                 torch.set_num_threads(config.threads)
@@ -91,7 +92,7 @@ def run_experiment(values: dict[str, Any], config: Config, resume: bool = False)
                 trainer, translator = make_trainer(
                     values, config, model_shape, run, Path(folder), digests, processes, resume
                 )
-                trainer.train()
+            trainer.train()
             if not processes.is_first:
                 return None
         if config.data.streaming:  # other corpora have been read whole, and this was told then
@@ -102,12 +103,13 @@ def run_experiment(values: dict[str, Any], config: Config, resume: bool = False)
     return scores
 
 
-def hold(values: dict[str, Any], config: Config, run: Run, resume: bool, held: ExitStack) -> None:
-    """Keep other trainings out of the run, until `held` is closed. UserError, before any data is read, where there is
-    one, or this one can't begin, or go on, there."""
+def hold(values: dict[str, Any], config: Config, run: Run, resume: bool, held: ExitStack) -> bool:
+    """Keep other trainings out of the run, until `held` is closed; whether this one goes on there. UserError, before
+    any data is read, where there is one, or this one can't begin, or go on."""
     if not resume:
         check_writable(run.config_file)
     held.enter_context(run.locked())
+    resume = resume or (may_restart() and is_begun(run, values))
     if resume:
         check_kept_links(config, run)
         if run.best.is_file():
@@ -119,6 +121,12 @@ def hold(values: dict[str, Any], config: Config, run: Run, resume: bool, held: E
         run.refuse_if_trained(values)
     if run.config_file.is_file():
         run.sweep()
+    return resume
+
+
+def is_begun(run: Run, values: dict[str, Any]) -> bool:
+    """Whether these very settings have a checkpoint."""
+    return run.last.exists() and run.config_file.is_file() and run.values() == values
 
 
 def make_trainer(

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from nmt.errors import UserError
-
-if TYPE_CHECKING:
-    from nmt.run import Run
 
 SUMMARY = "train a model; ends in test BLEU and an alignment export"
 
@@ -46,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         from nmt.cli.sweep import sweep
 
         return sweep(arguments.overrides)
-    from nmt.train.torchrun import own_rank, restarts, told_once
+    from nmt.train.torchrun import own_rank, told_once
 
     with told_once():
         flags, overrides = split_flags(arguments.overrides)
@@ -57,19 +53,11 @@ def run(arguments: argparse.Namespace) -> int:
         print(write_config(values), end="")
         return 0
     from nmt.experiment import run_experiment
-    from nmt.run import Run
 
-    if path is None and restarts() and is_begun(Run(Path(config.run)), values):
-        path, values = Path(config.run), resumed_values(Path(config.run), [])
-    scores = run_experiment(values, read_config(values), resume=path is not None)
+    scores = run_experiment(values, config, resume=path is not None)
     if own_rank() == 0:
         print(*([] if scores is None else [scores]), config.run, sep="\n")
     return 0
-
-
-def is_begun(run: Run, values: Mapping[str, Any]) -> bool:
-    """Whether these settings have a checkpoint: then torchrun, which starts them anew, has started them before."""
-    return run.last.exists() and run.values() == values
 
 
 def split_resume(overrides: Sequence[str]) -> tuple[Path | None, list[str]]:

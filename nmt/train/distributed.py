@@ -12,6 +12,8 @@ The first process alone writes files and speaks.
 from __future__ import annotations
 
 import os
+import secrets
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,10 +26,11 @@ import torch.distributed as dist
 from torch import Tensor
 
 from nmt.errors import UserError
-from nmt.train.torchrun import restarts, told_once
+from nmt.train.torchrun import told_once
 
 Item = TypeVar("Item")
 BUCKET = 25 * 2**20  # bytes that are added up in one collective
+POLL = 0.02  # seconds
 WAIT = timedelta(hours=2)  # for the slowest process; a dead one is told by torchrun, not by this
 MISSING = object()
 CPU = torch.device("cpu")
@@ -123,6 +126,29 @@ def buckets(tensors: Sequence[Tensor]) -> Iterator[list[Tensor]]:
         yield bucket
 
 
+def agreed_name(store: Any, rank: int, size: int) -> str:
+    """What the living processes of a job call themselves, and no dead one did: torchrun's store may be that of before a
+    restart, and still know where those listened.
+
+    The first names itself. Each of the others says under that name who it is, and has the right one when the first has
+    seen it: a dead one sees nobody.
+    """
+    own = secrets.token_hex(8)
+    if rank == 0:
+        store.set("first", own)
+        for other in range(1, size):
+            store.set(f"{own} has seen {other}", store.get(f"{own} has met {other}"))
+        return own
+    while True:
+        name: str = store.get("first").decode()
+        store.set(f"{name} has met {rank}", own)
+        while store.get("first").decode() == name:
+            seen = f"{name} has seen {rank}"
+            if store.check([seen]) and store.get(seen).decode() == own:
+                return name
+            time.sleep(POLL)
+
+
 @contextmanager
 def joined(device: torch.device, accumulate: int) -> Iterator[Processes]:
     """Meet the other processes of this job, if torchrun started any. UserError where some would have nothing to do."""
@@ -141,8 +167,7 @@ def joined(device: torch.device, accumulate: int) -> Iterator[Processes]:
         torch.cuda.set_device(device)
     backend = "nccl" if device.type == "cuda" else "gloo"
     store, rank, size = next(dist.rendezvous("env://"))  # type: ignore[attr-defined]
-    # torchrun's store may still know where the dead ones listened
-    fresh = dist.PrefixStore(f"restart-{restarts()}", store)  # type: ignore[attr-defined]
+    fresh = dist.PrefixStore(agreed_name(store, rank, size), store)  # type: ignore[attr-defined]
     dist.init_process_group(backend, store=fresh, rank=rank, world_size=size, timeout=WAIT)
     try:
         yield Processes(dist.get_rank(), size, device)

@@ -12,9 +12,10 @@ from nmt.errors import UserError
 PATIENCE = 10.0  # seconds
 
 
-def restarts() -> int:
-    """How often torchrun has started this job anew, after one of its processes died."""
-    return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))
+def may_restart() -> bool:
+    """Whether this command is also what starts the job anew when one of its processes has died: --max-restarts. How
+    often it has been is not known: each machine counts for itself, and not every time."""
+    return int(os.environ.get("TORCHELASTIC_MAX_RESTARTS", "0")) > 0
 
 
 def own_rank() -> int:

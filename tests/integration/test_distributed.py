@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.cli.train import is_begun
 from nmt.errors import UserError
+from nmt.experiment import is_begun
 from nmt.run import Run
 from nmt.train import torchrun as torchrun_environment
 from tests.integration.test_resume import SETTINGS, told, whole

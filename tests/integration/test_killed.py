@@ -268,7 +268,7 @@ def test_told_to_stop_at_any_moment(server: Server, settings: list[str], whole: 
     run, generator = Run(tmp_path / "run"), random.Random(8)
     for numbers, code in SIGNALS * 3:
         server.begin(*command(run, settings))
-        server.wait(generator.randint(0, 4))
+        server.wait(generator.randint(1, 4))
         for number in numbers:
             time.sleep(generator.uniform(0, 0.02))
             server.signal(number)
