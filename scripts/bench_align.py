@@ -60,6 +60,8 @@ MODELS: dict[str, tuple[str, ...]] = {
         "experiment=multi30k_transformer",
         *TRANSLATING,
         "model.tied=output",
+        "model.encoder.activation_dropout=0.3",
+        "model.decoder.activation_dropout=0.3",
         "model.encoder.layers=3",
         "model.decoder.layers=3",
         "schedule.warmup=300",

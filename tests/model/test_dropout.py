@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from nmt.model.dropout import LEVELS, Dropout
+from tests.laws.models import build_model
 
 COUNT = 400_000
 
@@ -116,3 +117,17 @@ def test_any_shape_and_type(shape: tuple[int, ...]) -> None:
 def test_impossible_rates(rate: float) -> None:
     with pytest.raises(ValueError, match=r"allowed is 0 <= dropout < 1"):
         Dropout(rate)
+
+
+@pytest.mark.parametrize(("settings", "inner"), [((), 0.3), (("activation_dropout=0.125",), 0.125)])
+@pytest.mark.parametrize("side", ["encoder", "decoder"])
+def test_dropout_inside_feed_forward_nets(side: str, settings: tuple[str, ...], inner: float) -> None:
+    """A Transformer's other dropout, unless it has a rate of its own."""
+    given = [f"model.{side}.{setting}" for setting in ("dropout=0.3", *settings)]
+    model = getattr(build_model("transformer-pre-sinusoidal", *given), side)
+    rates = {name: module.rate for name, module in model.named_modules() if isinstance(module, Dropout)}
+    found = {name: rate for name, rate in rates.items() if "feedforward." in name}
+    assert len(found) == 2
+    assert set(found.values()) == {inner}
+    blocks = {rate for name, rate in rates.items() if name.endswith("_block.dropout") or name == "dropout"}
+    assert blocks == {0.3}

@@ -63,6 +63,7 @@ class DecoderLayer(nn.Module):
         position: Callable[..., Position],
         pre_norm: bool,
         dropout: float,
+        activation_dropout: float,
     ) -> None:
         super().__init__()
         self.self_attention = self_attention(query_size=size, memory_size=size, position=position, causal=True)
@@ -77,7 +78,7 @@ class DecoderLayer(nn.Module):
             context = self.cross_attention.context_size
             raise ValueError(f"attention reads a context of {context} numbers, and the residual sum needs {size}")
         self.feeds_back = self.cross_attention.feeds_back
-        self.feedforward = FeedForward(size=size, inner_size=feedforward_size, dropout=dropout)
+        self.feedforward = FeedForward(size=size, inner_size=feedforward_size, dropout=activation_dropout)
         self.self_block = Residual(size=size, pre_norm=pre_norm, dropout=dropout)
         self.cross_block = Residual(size=size, pre_norm=pre_norm, dropout=dropout)
         self.feedforward_block = Residual(size=size, pre_norm=pre_norm, dropout=dropout)
@@ -128,7 +129,8 @@ class TransformerDecoder(nn.Module):
     """The layers over a memory of any encoder.
 
     self_attention, attention, position, relative: classes (or any callables), built here: `position` once for the
-    input, the others in every layer. tied: the output projection shares the embedding's table.
+    input, the others in every layer. tied: the output projection shares the embedding's table. dropout,
+    activation_dropout: see `TransformerEncoder`.
 
     Raises:
         ValueError: the attention reads a context of another size than the model's, which the residual sum needs, or a
@@ -148,6 +150,7 @@ class TransformerDecoder(nn.Module):
         relative: Callable[..., Position] = Position,
         pre_norm: bool = True,
         dropout: float = 0.0,
+        activation_dropout: float = 0.0,
         tied: bool = False,
     ) -> None:
         super().__init__()
@@ -166,6 +169,7 @@ class TransformerDecoder(nn.Module):
                 position=relative,
                 pre_norm=pre_norm,
                 dropout=dropout,
+                activation_dropout=activation_dropout,
             )
             for _ in range(layers)
         )

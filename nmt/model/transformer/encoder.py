@@ -31,11 +31,12 @@ class EncoderLayer(nn.Module):
         position: Callable[..., Position],
         pre_norm: bool,
         dropout: float,
+        activation_dropout: float,
     ) -> None:
         super().__init__()
         self.attention = self_attention(query_size=size, memory_size=size, position=position)
         check_self_attention(self.attention)
-        self.feedforward = FeedForward(size=size, inner_size=feedforward_size, dropout=dropout)
+        self.feedforward = FeedForward(size=size, inner_size=feedforward_size, dropout=activation_dropout)
         self.attention_block = Residual(size=size, pre_norm=pre_norm, dropout=dropout)
         self.feedforward_block = Residual(size=size, pre_norm=pre_norm, dropout=dropout)
 
@@ -54,7 +55,8 @@ class TransformerEncoder(nn.Module):
     """Memory states are the last layer's; the summary is their mean over valid positions.
 
     self_attention, position, relative: classes (or any callables), built here, `position` once for the input and
-    `relative` in every layer.
+    `relative` in every layer. dropout: of the input and of what each block gives; activation_dropout: of the ReLU in a
+    feed-forward net (Vaswani 2017, section 5.4, has none there).
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class TransformerEncoder(nn.Module):
         relative: Callable[..., Position] = Position,
         pre_norm: bool = True,
         dropout: float = 0.0,
+        activation_dropout: float = 0.0,
     ) -> None:
         super().__init__()
         check_layers(layers)
@@ -83,6 +86,7 @@ class TransformerEncoder(nn.Module):
                 position=relative,
                 pre_norm=pre_norm,
                 dropout=dropout,
+                activation_dropout=activation_dropout,
             )
             for _ in range(layers)
         )
