@@ -10,6 +10,7 @@
     tensorboard/              the same for TensorBoard, on request
     evaluation.json           scores of the test set
     translations/, alignments/     what the best model made of the test set
+    .lock                     while a training holds it
 
 Nothing in it can run code. Every file is replaced as a whole, or not at all.
 """

@@ -54,7 +54,7 @@ class Updater:
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self.device = next(model.parameters()).device
         self.dtype = getattr(torch, config.precision)
-        self.losses: list[tuple[int, Sequence[IdPair], LossSum]] = []
+        self.losses: list[tuple[int, Sequence[IdPair], Tensor]] = []
         self.scaler = torch.amp.GradScaler(
             self.device.type, init_scale=FIRST_SCALE, enabled=self.dtype == torch.float16
         )
@@ -69,7 +69,7 @@ class Updater:
             seed_generators(self.seed, update, number)
             own = torch.zeros_like(sums)
             self.add(pairs, portion.tokens, own)
-            self.losses.append((number, pairs, LossSum(own[0], own[1], sum(len(pair.target) + 1 for pair in pairs))))
+            self.losses.append((number, pairs, own))
             sums += own
         self.add_up(sums)
         self.scaler.unscale_(self.optimizer)
@@ -79,7 +79,14 @@ class Updater:
     def judged(self) -> list[tuple[int, list[int], bool]]:
         """The own batches of the last update: its number in the update, its pairs' in the corpus, and whether its loss
         can be trained on."""
-        return [(number, [pair.index for pair in pairs], loss.is_trainable) for number, pairs, loss in self.losses]
+        return [
+            (
+                number,
+                [pair.index for pair in pairs],
+                LossSum(loss, nll, sum(len(pair.target) + 1 for pair in pairs)).is_trainable,
+            )
+            for number, pairs, (loss, nll, *_) in self.losses
+        ]
 
     def step(self) -> None:
         """The optimizer's, on the gradients that were left."""

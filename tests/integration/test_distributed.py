@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -172,3 +173,5 @@ def test_only_what_has_the_same_settings_is_gone_on_with(whole: Path, tmp_path: 
     assert is_begun(Run(whole), values)
     assert not is_begun(Run(whole), {**values, "seed": values["seed"] + 1})
     assert not is_begun(Run(tmp_path), values)
+    shutil.copytree(whole / "checkpoints", tmp_path / "checkpoints")
+    assert not is_begun(Run(tmp_path), values), "it does not say with which settings"

@@ -31,7 +31,7 @@ from nmt.run import Run, read_weights
 from nmt.train.checkpoint import read_checkpoint
 from nmt.train.kept import list_kept
 from nmt.translator import load
-from tests.integration.test_resume import told
+from tests.integration.test_resume import signalled, told
 from tests.integration.test_sweep import corpus
 from tests.integration.test_train import environment
 from tests.integration.toy import RECURRENT, ROOT, SHORT, train
@@ -284,21 +284,8 @@ def test_told_to_stop_at_any_moment(server: Server, settings: list[str], whole: 
 def test_ctrl_c_twice(settings: list[str], tmp_path: Path) -> None:
     """In an interpreter of its own; the second comes while it saves or ends."""
     run = Run(tmp_path / "run")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "nmt.cli.train", *settings, f"run={run.path}"],
-        env=environment(TMPDIR=str(tmp_path)),
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    with process:
-        assert process.stderr is not None
-        for line in process.stderr:
-            if line.startswith("update 7/"):
-                process.send_signal(signal.SIGINT)
-                time.sleep(0.01)
-                process.send_signal(signal.SIGINT)
-    assert shell_code(process.returncode) == 130
+    code = signalled([*settings, f"run={run.path}"], signal.SIGINT, signal.SIGINT, TMPDIR=str(tmp_path))
+    assert shell_code(code) == 130
     assert read_checkpoint(run.last).progress.update >= 6
     check_whole(run)
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -45,14 +46,11 @@ def told(run: Path) -> list[dict[str, object]]:
     return [{key: value for key, value in event.items() if key not in clocks} for event in events]
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_process_that_was_stopped_goes_on(number: int, code: int, whole: Path, toy: Path, tmp_path: Path) -> None:
-    """E02, E12: another process makes the rest, with the very weights, scores and translations."""
-    run = tmp_path / "run"
-    command = [sys.executable, "-m", "nmt.cli.train", *SHORT, *data(toy, "rev", "train"), *SETTINGS, f"run={run}"]
+def signalled(arguments: Sequence[str], *numbers: int, **variables: str) -> int:
+    """The exit code of `nmt train ARGUMENTS` in an interpreter of its own that after update 7 gets these signals."""
     process = subprocess.Popen(
-        command,
-        env=environment(),
+        [sys.executable, "-m", "nmt.cli.train", *arguments],
+        env=environment(**variables),
         stderr=subprocess.PIPE,
         encoding="utf-8",
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
@@ -61,8 +59,17 @@ def test_a_process_that_was_stopped_goes_on(number: int, code: int, whole: Path,
         assert process.stderr is not None
         for line in process.stderr:
             if line.startswith("update 7/"):
-                process.send_signal(number)
-    assert process.returncode == code
+                for number in numbers:
+                    process.send_signal(number)
+                    time.sleep(0.01)
+    return process.returncode
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_process_that_was_stopped_goes_on(number: int, code: int, whole: Path, toy: Path, tmp_path: Path) -> None:
+    """E02, E12: another process makes the rest, with the very weights, scores and translations."""
+    run = tmp_path / "run"
+    assert signalled([*SHORT, *data(toy, "rev", "train"), *SETTINGS, f"run={run}"], number) == code
     assert not (run / "evaluation.json").exists()
     again = nmt("train", *SHORT, *data(toy, "rev", "train"), *SETTINGS, f"run={run}")
     assert refused(again, "there is a trained run here", f"nmt train resume={run}")

@@ -468,6 +468,7 @@ def test_signals_end_training_and_leave_the_best(number: int, code: int, toy: Pa
             assert process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.05)
+        assert not list(tmp_path.glob("nmt-*")), "nothing that a kill would leave"
         process.send_signal(number)
         out, err = process.communicate(timeout=20)
     assert process.returncode == code
